@@ -1,0 +1,661 @@
+//! The YAML writer: block style, compact lists, folding at column 80.
+//!
+//! Both originals descend from one emitter and share its layout machine (column, indentation, whether the line holds
+//! only indentation so far); they differ in how they choose and escape scalars. It must not know value types.
+
+use super::{
+    EmitError, Sink, Style,
+    number::{write_kubernetes_float, write_python_float},
+    scalar::{Analysis, analyse, break_width},
+};
+use crate::{
+    Limits,
+    resolve::{go_must_quote, python_must_quote},
+};
+
+/// Where lines are folded.
+const WIDTH: usize = 80;
+/// Spaces a level is indented by.
+const INDENT: usize = 2;
+/// The longest key, in bytes, that is written `key: value` rather than `? key`.
+const SIMPLE_KEY: usize = 128;
+/// The longest key with its quotes, in characters, go-yaml reads in JSON.
+const READABLE_KEY: usize = 1024;
+
+/// Writes YAML, as a [`Sink`].
+///
+/// ```
+/// use yaml::{Emitter, Sink, emit::Style};
+/// let mut text = String::new();
+/// let mut emitter = Emitter::new(&mut text, Style::Kubernetes);
+/// emitter.begin_map(1)?;
+/// emitter.key("ports");
+/// emitter.begin_list(2)?;
+/// emitter.int(80);
+/// emitter.string("443");
+/// emitter.end_list();
+/// emitter.end_map();
+/// emitter.finish()?;
+/// assert_eq!(text, "ports:\n- 80\n- \"443\"\n");
+/// # Ok::<(), yaml::EmitError>(())
+/// ```
+#[derive(Debug)]
+pub struct Emitter<'text> {
+    text: &'text mut String,
+    style: Style,
+    strict: bool,
+    depth_limit: usize,
+    frames: Vec<Frame>,
+    column: usize,
+    /// Columns the current level is indented by; none before the document's own value.
+    indent: Option<usize>,
+    /// The last thing written was space.
+    whitespace: bool,
+    /// The line holds nothing but indentation and indicators.
+    indention: bool,
+    /// The document needs `...` at its end (PyYAML only).
+    open_ended: bool,
+    problem: Option<EmitError>,
+}
+
+/// An open collection.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    kind: FrameKind,
+    /// The indentation to go back to.
+    outer: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FrameKind {
+    List,
+    /// A mapping whose current key was written after `?`, or not.
+    Map {
+        explicit_key: bool,
+    },
+    /// `[]` or `{}`.
+    Empty,
+}
+
+/// Where a node stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Context {
+    Root,
+    Item,
+    Value,
+    SimpleKey,
+    ExplicitKey,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ScalarStyle {
+    Plain,
+    SingleQuoted,
+    DoubleQuoted,
+    Literal,
+}
+
+impl<'text> Emitter<'text> {
+    /// A writer that appends one document to `text`, which should be empty or end with a line break.
+    pub fn new(text: &'text mut String, style: Style) -> Self {
+        Self {
+            text,
+            style,
+            strict: false,
+            depth_limit: Limits::MAX_DEPTH,
+            frames: Vec::new(),
+            column: 0,
+            indent: None,
+            whitespace: true,
+            indention: true,
+            open_ended: false,
+            problem: None,
+        }
+    }
+
+    /// The same, refusing what `sigs.k8s.io/yaml`'s Marshal refuses.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { strict: true, ..self }
+    }
+
+    pub(super) fn of_any_depth(self) -> Self {
+        Self { depth_limit: usize::MAX, ..self }
+    }
+
+    /// Ends the document.
+    ///
+    /// # Errors
+    /// The first thing a [`strict`](Emitter::strict) writer had to refuse.
+    pub fn finish(mut self) -> Result<(), EmitError> {
+        self.indent = None;
+        self.write_indent();
+        if self.open_ended {
+            self.write_indicator("...", true, false, false);
+            self.write_indent();
+        }
+        self.problem.map_or(Ok(()), Err)
+    }
+
+    fn refuse(&mut self, problem: EmitError) {
+        if self.strict && self.problem.is_none() {
+            self.problem = Some(problem);
+        }
+    }
+
+    // Layout.
+
+    fn write_indent(&mut self) {
+        let indent = self.indent.unwrap_or(0);
+        if !self.indention || self.column > indent || (self.column == indent && !self.whitespace) {
+            self.text.push('\n');
+            self.column = 0;
+        }
+        const SPACES: &str = "                                                                ";
+        while self.column < indent {
+            let wanted = (indent - self.column).min(SPACES.len());
+            self.text.push_str(&SPACES[..wanted]);
+            self.column += wanted;
+        }
+        self.whitespace = true;
+        self.indention = true;
+    }
+
+    fn write_indicator(&mut self, indicator: &str, needs_space: bool, is_space: bool, is_indention: bool) {
+        if needs_space && !self.whitespace {
+            self.text.push(' ');
+            self.column += 1;
+        }
+        self.text.push_str(indicator);
+        self.column += indicator.len();
+        self.whitespace = is_space;
+        self.indention &= is_indention;
+        self.open_ended = false;
+    }
+
+    fn indent_more(&self, first: usize) -> usize {
+        self.indent.map_or(first, |indent| indent + INDENT)
+    }
+
+    /// Writes what leads to the next item or value, and says where it stands.
+    fn lead(&mut self) -> Context {
+        match self.frames.last().map(|frame| frame.kind) {
+            None => Context::Root,
+            Some(FrameKind::List) => {
+                self.write_indent();
+                self.write_indicator("-", true, false, true);
+                Context::Item
+            }
+            Some(FrameKind::Map { explicit_key: false }) => {
+                self.write_indicator(":", false, false, false);
+                Context::Value
+            }
+            Some(FrameKind::Map { explicit_key: true }) => {
+                self.write_indent();
+                self.write_indicator(":", true, false, true);
+                Context::Value
+            }
+            Some(FrameKind::Empty) => Context::Item,
+        }
+    }
+
+    fn begin(&mut self, length: usize, empty: &str, kind: FrameKind) -> Result<(), EmitError> {
+        if self.frames.len() >= self.depth_limit {
+            return Err(EmitError::TooDeep);
+        }
+        let context = self.lead();
+        let outer = self.indent;
+        if length == 0 {
+            self.write_indicator(empty, true, false, false);
+            self.frames.push(Frame { kind: FrameKind::Empty, outer });
+            return Ok(());
+        }
+        let in_line = kind == FrameKind::List && context == Context::Value && !self.indention;
+        if !(in_line && self.indent.is_some()) {
+            self.indent = Some(self.indent_more(0));
+        }
+        self.frames.push(Frame { kind, outer });
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.indent = frame.outer;
+        }
+    }
+
+    // Scalars.
+
+    /// A scalar that is not text.
+    fn write_word(&mut self, word: &str) {
+        let context = self.lead();
+        if !self.whitespace {
+            self.text.push(' ');
+            self.column += 1;
+        }
+        self.text.push_str(word);
+        self.column += word.len();
+        self.after_plain(context);
+    }
+
+    fn after_plain(&mut self, context: Context) {
+        self.whitespace = false;
+        self.indention = false;
+        self.open_ended = self.style == Style::PyYaml && context == Context::Root;
+    }
+
+    fn write_text(&mut self, text: &str, analysis: &Analysis, context: Context) {
+        if self.strict && !(analysis.ascii && analysis.clean) {
+            self.refuse_unreadable(text);
+        }
+        let outer = self.indent;
+        self.indent = Some(self.indent_more(INDENT));
+        let split = context != Context::SimpleKey;
+        match self.scalar_style(text, analysis, context) {
+            ScalarStyle::Plain => self.write_plain(text, analysis, split, context),
+            ScalarStyle::SingleQuoted => self.write_single_quoted(text, analysis, split),
+            ScalarStyle::DoubleQuoted => {
+                self.write_indicator("\"", true, false, false);
+                if analysis.clean && analysis.ascii && !(split && self.may_fold(text, analysis)) {
+                    self.push(text, true);
+                } else if self.style == Style::PyYaml {
+                    self.write_double_quoted_as_python(text, split);
+                } else {
+                    self.write_double_quoted_as_go(text, split);
+                }
+                self.write_indicator("\"", false, false, false);
+            }
+            ScalarStyle::Literal => self.write_literal(text),
+        }
+        self.indent = outer;
+    }
+
+    fn scalar_style(&self, text: &str, analysis: &Analysis, context: Context) -> ScalarStyle {
+        let simple_key = context == Context::SimpleKey;
+        match self.style {
+            Style::Kubernetes => {
+                if analysis.newline {
+                    if analysis.block && !simple_key { ScalarStyle::Literal } else { ScalarStyle::DoubleQuoted }
+                } else if go_must_quote(text) || (simple_key && analysis.multiline) {
+                    ScalarStyle::DoubleQuoted
+                } else if analysis.plain {
+                    ScalarStyle::Plain
+                } else if analysis.single_quoted {
+                    ScalarStyle::SingleQuoted
+                } else {
+                    ScalarStyle::DoubleQuoted
+                }
+            }
+            Style::PyYaml => {
+                let in_line = !(simple_key && (text.is_empty() || analysis.multiline));
+                if in_line && analysis.plain && !python_must_quote(text) {
+                    ScalarStyle::Plain
+                } else if analysis.single_quoted && !(simple_key && analysis.multiline) {
+                    ScalarStyle::SingleQuoted
+                } else {
+                    ScalarStyle::DoubleQuoted
+                }
+            }
+        }
+    }
+
+    fn is_simple_key(&self, key: &str, analysis: &Analysis) -> bool {
+        match self.style {
+            Style::Kubernetes => !analysis.multiline && key.len() <= SIMPLE_KEY,
+            // PyYAML counts characters, and the tag `!!str` it does not write.
+            Style::PyYaml => !analysis.multiline && !key.is_empty() && key.chars().count() + "!!str".len() < SIMPLE_KEY,
+        }
+    }
+
+    /// What go-yaml's reader, which Marshal passes everything through, would not read back from JSON.
+    fn refuse_unreadable(&mut self, text: &str) {
+        let unreadable = |character: &char| {
+            matches!(character, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}')
+        };
+        if let Some(character) = text.chars().find(unreadable) {
+            self.refuse(EmitError::Character(character));
+        }
+    }
+
+    fn push(&mut self, text: &str, ascii: bool) {
+        self.text.push_str(text);
+        self.column += if ascii { text.len() } else { text.chars().count() };
+    }
+
+    /// Whether the text could reach beyond the width at a space. The column only counts up within it.
+    fn may_fold(&self, text: &str, analysis: &Analysis) -> bool {
+        analysis.spaces && self.column + text.len() > WIDTH
+    }
+
+    fn write_plain(&mut self, text: &str, analysis: &Analysis, split: bool, context: Context) {
+        if !self.whitespace {
+            self.text.push(' ');
+            self.column += 1;
+        }
+        if split && self.may_fold(text, analysis) {
+            self.write_folding(text, analysis.ascii);
+        } else {
+            self.push(text, analysis.ascii);
+        }
+        self.after_plain(context);
+    }
+
+    /// Writes text without line breaks, starting a new line instead of a single space beyond the width. A space at
+    /// either end is never one to fold at.
+    fn write_folding(&mut self, text: &str, ascii: bool) {
+        let bytes = text.as_bytes();
+        let mut start = 0;
+        while let Some(found) = bytes[start..].iter().position(|byte| *byte == b' ') {
+            let space = start + found;
+            self.push(&text[start..space], ascii);
+            let run = bytes[space..].iter().take_while(|byte| **byte == b' ').count();
+            if run == 1 && self.column > WIDTH && space > 0 && space + 1 < bytes.len() {
+                self.write_indent();
+                self.indention = false;
+            } else {
+                self.push(&text[space..space + run], true);
+            }
+            start = space + run;
+        }
+        self.push(&text[start..], ascii);
+    }
+
+    fn write_single_quoted(&mut self, text: &str, analysis: &Analysis, split: bool) {
+        self.write_indicator("'", true, false, false);
+        let folds = split && self.may_fold(text, analysis);
+        if !analysis.multiline && !folds && !text.contains('\'') {
+            self.push(text, analysis.ascii);
+        } else if !analysis.multiline && !folds {
+            self.push(&text.replace('\'', "''"), analysis.ascii);
+        } else {
+            self.write_single_quoted_lines(text, analysis.ascii, folds);
+        }
+        self.write_indicator("'", false, false, false);
+    }
+
+    /// Text with line breaks, or to be folded. A `\n` costs an empty line, for one alone would read as a space.
+    fn write_single_quoted_lines(&mut self, text: &str, ascii: bool, folds: bool) {
+        let bytes = text.as_bytes();
+        let mut after_break = false;
+        let mut index = 0;
+        while index < bytes.len() {
+            if bytes[index] == b' ' {
+                let run = bytes[index..].iter().take_while(|byte| **byte == b' ').count();
+                if folds && run == 1 && self.column > WIDTH && index > 0 && index + 1 < bytes.len() {
+                    self.write_indent();
+                } else {
+                    self.push(&text[index..index + run], true);
+                }
+                index += run;
+            } else if let Some(width) = self.line_break(&bytes[index..]) {
+                if !after_break && bytes[index] == b'\n' {
+                    self.text.push('\n');
+                }
+                self.text.push_str(&text[index..index + width]);
+                self.column = 0;
+                self.whitespace |= self.style == Style::PyYaml;
+                self.indention = true;
+                after_break = true;
+                index += width;
+            } else {
+                if after_break {
+                    self.write_indent();
+                    after_break = false;
+                }
+                let rest = &bytes[index..];
+                let length = (1..rest.len())
+                    .find(|at| matches!(rest[*at], b' ' | b'\'') || self.line_break(&rest[*at..]).is_some())
+                    .unwrap_or(rest.len());
+                if rest[0] == b'\'' {
+                    self.push("'", true);
+                }
+                self.push(&text[index..index + length], ascii);
+                self.indention = false;
+                index += length;
+            }
+        }
+        if after_break && self.style == Style::PyYaml {
+            self.write_indent();
+        }
+    }
+
+    fn line_break(&self, bytes: &[u8]) -> Option<usize> {
+        // Text with a carriage return or a next line is always in double quotes.
+        break_width(bytes)
+    }
+
+    fn write_double_quoted_as_go(&mut self, text: &str, split: bool) {
+        // go-yaml looks for a byte order mark always at the start of the text: with one there, all is escaped.
+        let escape_all = text.starts_with('\u{FEFF}');
+        let bytes = text.as_bytes();
+        let mut after_space = false;
+        let mut index = 0;
+        while let Some(character) = text[index..].chars().next() {
+            let width = character.len_utf8();
+            if escape_all || needs_escape(character) {
+                self.write_escape(character);
+                after_space = false;
+            } else if character == ' ' {
+                if split && !after_space && self.column > WIDTH && index > 0 && index + 1 < bytes.len() {
+                    self.write_indent();
+                    if bytes[index + 1] == b' ' {
+                        self.push("\\", true);
+                    }
+                } else {
+                    self.push(" ", true);
+                }
+                after_space = true;
+            } else {
+                self.text.push(character);
+                self.column += 1;
+                after_space = false;
+            }
+            index += width;
+        }
+    }
+
+    fn write_double_quoted_as_python(&mut self, text: &str, split: bool) {
+        let characters: Vec<char> = text.chars().collect();
+        let length = characters.len();
+        // Characters from `start` to `end` are yet to be written; after an escape `start` is past `end`.
+        let (mut start, mut end) = (0, 0);
+        while end <= length {
+            let character = characters.get(end).copied();
+            let plain = |character: char| matches!(character, ' '..='~') && !matches!(character, '"' | '\\');
+            if !character.is_some_and(plain) {
+                self.push_characters(&characters, start, end);
+                start = start.max(end);
+                if let Some(character) = character {
+                    self.write_escape(character);
+                    start = end + 1;
+                }
+            }
+            let waiting = end.saturating_sub(start);
+            // Right after an escape `start` is one past `end`, which makes the line one column shorter.
+            let column = self.column + waiting - usize::from(start > end && self.column > 0);
+            if split
+                && end > 0
+                && end + 1 < length
+                && (character == Some(' ') || start >= end)
+                && column > WIDTH
+            {
+                self.push_characters(&characters, start, end);
+                self.push("\\", true);
+                start = start.max(end);
+                self.write_indent();
+                self.whitespace = false;
+                self.indention = false;
+                if characters[start] == ' ' {
+                    self.push("\\", true);
+                }
+            }
+            end += 1;
+        }
+    }
+
+    fn push_characters(&mut self, characters: &[char], start: usize, end: usize) {
+        if let Some(waiting) = characters.get(start..end) {
+            self.text.extend(waiting);
+            self.column += waiting.len();
+        }
+    }
+
+    fn write_escape(&mut self, character: char) {
+        use std::fmt::Write as _;
+        let before = self.text.len();
+        let short = match character {
+            '\0' => Some('0'),
+            '\x07' => Some('a'),
+            '\x08' => Some('b'),
+            '\t' => Some('t'),
+            '\n' => Some('n'),
+            '\x0B' => Some('v'),
+            '\x0C' => Some('f'),
+            '\r' => Some('r'),
+            '\x1B' => Some('e'),
+            '"' => Some('"'),
+            '\\' => Some('\\'),
+            '\u{85}' => Some('N'),
+            '\u{A0}' => Some('_'),
+            '\u{2028}' => Some('L'),
+            '\u{2029}' => Some('P'),
+            _ => None,
+        };
+        let code = u32::from(character);
+        if let Some(short) = short {
+            self.text.push('\\');
+            self.text.push(short);
+        } else if code <= 0xFF {
+            write!(self.text, "\\x{code:02X}").expect("a String takes any text");
+        } else if code <= 0xFFFF {
+            write!(self.text, "\\u{code:04X}").expect("a String takes any text");
+        } else {
+            write!(self.text, "\\U{code:08X}").expect("a String takes any text");
+        }
+        self.column += self.text.len() - before;
+    }
+
+    fn write_literal(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        self.write_indicator("|", true, false, false);
+        if bytes[0] == b' ' || break_width(bytes).is_some() {
+            self.write_indicator("2", false, false, false);
+        }
+        let last = text.chars().next_back().filter(|last| is_break(*last));
+        match last {
+            None => self.write_indicator("-", false, false, false),
+            Some(last) => {
+                let before = &text[..text.len() - last.len_utf8()];
+                if before.chars().next_back().is_none_or(is_break) {
+                    self.write_indicator("+", false, false, false);
+                }
+            }
+        }
+        self.text.push('\n');
+        self.column = 0;
+        self.indention = true;
+        self.whitespace = true;
+        let mut index = 0;
+        while index < bytes.len() {
+            if let Some(width) = break_width(&bytes[index..]) {
+                self.text.push_str(&text[index..index + width]);
+                self.column = 0;
+                self.indention = true;
+                index += width;
+            } else {
+                self.write_indent();
+                let rest = &bytes[index..];
+                let length = (1..rest.len())
+                    .find(|at| matches!(rest[*at], b'\n' | 0xE2) && break_width(&rest[*at..]).is_some())
+                    .unwrap_or(rest.len());
+                self.text.push_str(&text[index..index + length]);
+                // Only whether the column is past the indentation counts from here on.
+                self.column += length;
+                self.indention = false;
+                index += length;
+            }
+        }
+    }
+}
+
+fn is_break(character: char) -> bool {
+    matches!(character, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// What go-yaml escapes in double quotes: what it cannot print, line breaks, quotes and backslashes.
+fn needs_escape(character: char) -> bool {
+    matches!(
+        character,
+        '\0'..='\x1F' | '\x7F'..='\u{9F}' | '"' | '\\' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}'..
+    )
+}
+
+impl Sink for Emitter<'_> {
+    fn null(&mut self) {
+        self.write_word("null");
+    }
+
+    fn bool(&mut self, value: bool) {
+        self.write_word(if value { "true" } else { "false" });
+    }
+
+    fn int(&mut self, value: i64) {
+        self.write_word(itoa::Buffer::new().format(value));
+    }
+
+    fn uint(&mut self, value: u64) {
+        self.write_word(itoa::Buffer::new().format(value));
+    }
+
+    fn float(&mut self, value: f64) {
+        if !value.is_finite() {
+            self.refuse(EmitError::NonFinite(value));
+        }
+        let mut number = String::new();
+        match self.style {
+            Style::Kubernetes => write_kubernetes_float(&mut number, value),
+            Style::PyYaml => write_python_float(&mut number, value),
+        }
+        self.write_word(&number);
+    }
+
+    fn string(&mut self, text: &str) {
+        let analysis = analyse(text, self.style);
+        let context = self.lead();
+        self.write_text(text, &analysis, context);
+    }
+
+    fn begin_list(&mut self, length: usize) -> Result<(), EmitError> {
+        self.begin(length, "[]", FrameKind::List)
+    }
+
+    fn end_list(&mut self) {
+        self.end();
+    }
+
+    fn begin_map(&mut self, length: usize) -> Result<(), EmitError> {
+        self.begin(length, "{}", FrameKind::Map { explicit_key: false })
+    }
+
+    fn key(&mut self, key: &str) {
+        let analysis = analyse(key, self.style);
+        if self.strict && key.len() > READABLE_KEY - 2 {
+            self.refuse(EmitError::LongKey);
+        }
+        self.write_indent();
+        let explicit_key = !self.is_simple_key(key, &analysis);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.kind = FrameKind::Map { explicit_key };
+        }
+        if explicit_key {
+            self.write_indicator("?", true, false, true);
+            self.write_text(key, &analysis, Context::ExplicitKey);
+        } else {
+            self.write_text(key, &analysis, Context::SimpleKey);
+        }
+    }
+
+    fn end_map(&mut self) {
+        self.end();
+    }
+}
