@@ -124,7 +124,10 @@ mod tests {
         let content = Digest::of(b"hi");
         let listing = format!("formwork version 1\n- {0}  a\nx {0}  b/c\n", content.hex());
         let entry = |path, executable| DigestEntry { path, executable, content };
-        assert_eq!(Digest::of_version([entry("b/c", true), entry("a", false)]), Digest::of(listing.as_bytes()));
+        assert_eq!(
+            Digest::of_version([entry("b/c", true), entry("a", false)]),
+            Digest::of(listing.as_bytes())
+        );
     }
 
     #[test]

@@ -22,8 +22,14 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order people see them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Template, Kind::Chart, Kind::DmJinja, Kind::DmPython, Kind::ServiceBroker, Kind::InteroperatorPlan];
+    pub const ALL: [Kind; 6] = [
+        Kind::Template,
+        Kind::Chart,
+        Kind::DmJinja,
+        Kind::DmPython,
+        Kind::ServiceBroker,
+        Kind::InteroperatorPlan,
+    ];
 
     /// The word used in URLs, queries and JSON.
     pub const fn as_str(self) -> &'static str {

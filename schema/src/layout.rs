@@ -109,11 +109,17 @@ impl Walk<'_> {
         let (entries, more) = self.tree.entries(path, self.limits.directory_entries)?;
         let Some(left) = self.left.checked_sub(entries.len() as u64) else {
             self.left = 0;
-            return Err(TreeError(format!("the tree has more than {} entries to look at", self.limits.walk_entries)));
+            return Err(TreeError(format!(
+                "the tree has more than {} entries to look at",
+                self.limits.walk_entries
+            )));
         };
         self.left = left;
         if more {
-            let message = format!("the directory has more than {} entries; the rest is not read", self.limits.directory_entries);
+            let message = format!(
+                "the directory has more than {} entries; the rest is not read",
+                self.limits.directory_entries
+            );
             self.sink.finding(Finding::new(&rules::TREE_TOO_LARGE, path, message));
         }
         let mut children = Children::default();
@@ -130,7 +136,11 @@ impl Walk<'_> {
                     children.files.insert(String::from_utf8(name).expect("a safe name is UTF-8"));
                 }
                 (EntryKind::Directory | EntryKind::File { .. }, Some(reason)) => {
-                    self.sink.finding(Finding::new(&rules::FORBIDDEN_NAME, at(), format!("the name {reason}")));
+                    self.sink.finding(Finding::new(
+                        &rules::FORBIDDEN_NAME,
+                        at(),
+                        format!("the name {reason}"),
+                    ));
                 }
                 (EntryKind::Link, _) => {
                     let finding = Finding::new(&rules::LINK, at(), "a symbolic link, which is not followed");
@@ -181,15 +191,25 @@ impl Walk<'_> {
         top: &[(String, Option<String>)],
         file: &RegistryFile,
     ) -> Result<Vec<Collection>, TreeError> {
-        let root = Collection { name: None, path: String::new(), title: None, description: None, alias: None };
+        let root =
+            Collection { name: None, path: String::new(), title: None, description: None, alias: None };
         let mut collections = vec![root];
         let mut mapped = BTreeMap::new();
         for (name, entry) in &file.collections {
             match self.tree.entries(&entry.path, 1) {
-                Ok(_) if entry.path.is_empty() || top.iter().any(|(directory, _)| entry.path.split('/').next() == Some(directory)) => {}
+                Ok(_)
+                    if entry.path.is_empty()
+                        || top
+                            .iter()
+                            .any(|(directory, _)| entry.path.split('/').next() == Some(directory)) => {}
                 _ => {
-                    let message = format!("the collection `{name}` is mapped to `{}`, which is not a directory", entry.path);
-                    self.sink.finding(Finding::new(&rules::COLLECTION_PATH, "registry.yaml", message).at(entry.place));
+                    let message = format!(
+                        "the collection `{name}` is mapped to `{}`, which is not a directory",
+                        entry.path
+                    );
+                    self.sink.finding(
+                        Finding::new(&rules::COLLECTION_PATH, "registry.yaml", message).at(entry.place),
+                    );
                     continue;
                 }
             }
@@ -226,10 +246,14 @@ impl Walk<'_> {
                     alias: None,
                 }),
                 Ok(_) => {
-                    let message = format!("the collection `{directory}` is mapped elsewhere, so templates here cannot be referenced");
+                    let message = format!(
+                        "the collection `{directory}` is mapped elsewhere, so templates here cannot be referenced"
+                    );
                     self.sink.finding(Finding::new(&rules::GROUPED, directory, message));
                 }
-                Err(error) => self.sink.finding(Finding::new(&rules::COLLECTION_NAME, directory, error.to_string())),
+                Err(error) => {
+                    self.sink.finding(Finding::new(&rules::COLLECTION_NAME, directory, error.to_string()))
+                }
             }
         }
         Ok(collections)
@@ -272,7 +296,9 @@ impl Walk<'_> {
         while let Some((path, children)) = stack.pop() {
             for (directory, _) in children.directories {
                 let child = paths::join(&path, &directory);
-                if child.matches('/').count() > self.limits.version_depth || all.iter().any(|other| other.path == child) {
+                if child.matches('/').count() > self.limits.version_depth
+                    || all.iter().any(|other| other.path == child)
+                {
                     continue;
                 }
                 let Some(inside) = self.children(&child)? else { continue };
@@ -287,7 +313,10 @@ impl Walk<'_> {
             let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
             let message = match templates.as_slice() {
                 [one] => format!("the template `{one}` is below a group and cannot be referenced"),
-                [first, rest @ ..] => format!("the templates `{first}` and {} more are below a group and cannot be referenced", rest.len()),
+                [first, rest @ ..] => format!(
+                    "the templates `{first}` and {} more are below a group and cannot be referenced",
+                    rest.len()
+                ),
                 [] => continue,
             };
             let fix = format!("map a collection to it in registry.yaml: `collections: {{{name}: {path}}}`");
@@ -296,7 +325,13 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn template(&mut self, collection: &Collection, name: &str, path: &str, inside: Children) -> Result<(), TreeError> {
+    fn template(
+        &mut self,
+        collection: &Collection,
+        name: &str,
+        path: &str,
+        inside: Children,
+    ) -> Result<(), TreeError> {
         let template = match name.parse::<TemplateName>() {
             Ok(template) => template,
             Err(error) => {
@@ -307,7 +342,9 @@ impl Walk<'_> {
         let mut versions = BTreeMap::<Version, Vec<(Fullness, String, Option<String>)>>::new();
         for (directory, id) in inside.directories {
             match Version::from_directory(&directory) {
-                Ok((version, fullness)) => versions.entry(version).or_default().push((fullness, directory, id)),
+                Ok((version, fullness)) => {
+                    versions.entry(version).or_default().push((fullness, directory, id))
+                }
                 Err(error) if Version::looks_like_directory(&directory) => {
                     let at = paths::join(path, &directory);
                     self.sink.finding(Finding::new(&rules::VERSION_NAME, at, error.to_string()));
@@ -321,7 +358,11 @@ impl Walk<'_> {
             let Some((_, served, id)) = spellings.pop() else { continue };
             for (_, other, _) in spellings {
                 let message = format!("`{other}` and `{served}` are the same version; `{served}` is served");
-                self.sink.finding(Finding::new(&rules::DUPLICATE_VERSION, paths::join(path, &other), message));
+                self.sink.finding(Finding::new(
+                    &rules::DUPLICATE_VERSION,
+                    paths::join(path, &other),
+                    message,
+                ));
             }
             let path = paths::join(path, &served);
             let found = Found { collection, template: template.clone(), version, path, id };

@@ -44,7 +44,9 @@ pub enum NameError {
         found: char,
     },
     /// A registry needs a host and two or more segments.
-    #[error("`{0}` is not a registry name: write a host and at least two segments, like `github.com/acme/templates`")]
+    #[error(
+        "`{0}` is not a registry name: write a host and at least two segments, like `github.com/acme/templates`"
+    )]
     Registry(String),
 }
 

@@ -171,7 +171,15 @@ impl Problem {
 
     /// A problem of the given severity.
     pub fn new(severity: Severity, message: impl Into<String>) -> Problem {
-        Problem { severity, message: message.into(), file: None, line: None, column: None, pointer: None, hint: None }
+        Problem {
+            severity,
+            message: message.into(),
+            file: None,
+            line: None,
+            column: None,
+            pointer: None,
+            hint: None,
+        }
     }
 
     /// The same, in a file.

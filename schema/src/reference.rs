@@ -129,7 +129,8 @@ impl Reference {
     /// The full reference to a template of a known place.
     pub fn to(location: &Location, selector: Selector) -> Reference {
         let collection = location.collection.iter().map(CollectionName::as_str);
-        let segments = location.registry.as_str().split('/').chain(collection).chain([location.template.as_str()]);
+        let segments =
+            location.registry.as_str().split('/').chain(collection).chain([location.template.as_str()]);
         Reference { segments: segments.map(str::to_owned).collect(), selector, digest: None }
     }
 
@@ -154,8 +155,12 @@ impl Reference {
         registries: impl IntoIterator<Item = &'a RegistryName>,
         home: Option<&Home>,
     ) -> Result<Location, LocateError> {
-        let template = |index: usize| TemplateName::try_from(self.segments[index].clone()).expect("segments are checked when parsed");
-        let collection = |index: usize| CollectionName::try_from(self.segments[index].clone()).expect("segments are checked when parsed");
+        let template = |index: usize| {
+            TemplateName::try_from(self.segments[index].clone()).expect("segments are checked when parsed")
+        };
+        let collection = |index: usize| {
+            CollectionName::try_from(self.segments[index].clone()).expect("segments are checked when parsed")
+        };
         if self.is_short() {
             let home = home.ok_or_else(|| LocateError::NoDefault(self.to_string()))?;
             let last = self.segments.len() - 1;
@@ -175,8 +180,12 @@ impl Reference {
         match self.segments.len() - count {
             0 => Err(LocateError::RegistryOnly(registry)),
             1 => Ok(Location { registry, collection: None, template: template(count) }),
-            2 => Ok(Location { registry, collection: Some(collection(count)), template: template(count + 1) }),
-            more => Err(LocateError::TooDeep { registry, rest: self.segments[count..].join("/"), count: more }),
+            2 => {
+                Ok(Location { registry, collection: Some(collection(count)), template: template(count + 1) })
+            }
+            more => {
+                Err(LocateError::TooDeep { registry, rest: self.segments[count..].join("/"), count: more })
+            }
         }
     }
 }
@@ -275,8 +284,14 @@ mod tests {
     #[test]
     fn full_references_split_against_the_longest_registry() {
         assert_eq!(located("github.com/acme/templates/redis:v1").unwrap(), "github.com/acme/templates/redis");
-        assert_eq!(located("GitHub.com/ACME/templates/db/redis").unwrap(), "github.com/acme/templates/db/redis");
-        assert_eq!(located("github.com/acme/templates/deep/redis").unwrap(), "github.com/acme/templates/deep/redis");
+        assert_eq!(
+            located("GitHub.com/ACME/templates/db/redis").unwrap(),
+            "github.com/acme/templates/db/redis"
+        );
+        assert_eq!(
+            located("github.com/acme/templates/deep/redis").unwrap(),
+            "github.com/acme/templates/deep/redis"
+        );
         assert_eq!(located("gitlab.example/a/b/c/x/y:1.0").unwrap(), "gitlab.example/a/b/c/x/y");
     }
 
@@ -290,7 +305,10 @@ mod tests {
     /// The convention document: "multiple path segments are not allowed".
     #[test]
     fn only_a_collection_may_stand_between() {
-        assert!(matches!(located("github.com/acme/templates/multiple/path/redis:v1"), Err(LocateError::TooDeep { count: 3, .. })));
+        assert!(matches!(
+            located("github.com/acme/templates/multiple/path/redis:v1"),
+            Err(LocateError::TooDeep { count: 3, .. })
+        ));
         assert!(matches!(located("github.com/acme/templates"), Err(LocateError::RegistryOnly(_))));
         assert!(matches!(located("github.com/other/repo/redis:v1"), Err(LocateError::UnknownRegistry(_))));
     }

@@ -66,7 +66,9 @@ impl TryFrom<String> for NoticeKey {
         let reference = text.parse::<crate::Reference>()?;
         let version = match reference.selector.clone() {
             Selector::Highest => None,
-            Selector::HighestPatch(version) | Selector::Exactly(version) | Selector::HighestMinor(version) => Some(version),
+            Selector::HighestPatch(version)
+            | Selector::Exactly(version)
+            | Selector::HighestMinor(version) => Some(version),
         };
         Ok(NoticeKey { path: reference.path(), version })
     }
@@ -97,7 +99,8 @@ impl RegistryFile {
         let file = match std::str::from_utf8(bytes) {
             Err(_) => Err(Finding::new(&rules::REGISTRY_FILE, FILE, "the file is not UTF-8")),
             Ok(text) => yaml::load(text, &yaml::Options::default()).map_err(|error| {
-                Finding::new(&rules::REGISTRY_FILE, FILE, error.message.clone()).at(error.position.map(Place::from))
+                Finding::new(&rules::REGISTRY_FILE, FILE, error.message.clone())
+                    .at(error.position.map(Place::from))
             }),
         };
         let document = match file {
@@ -203,13 +206,16 @@ impl Reader<'_> {
             self.wrong(pointer, format!("this is {}, not a list", value.kind_name()));
             return Vec::new();
         };
-        let texts = list.iter().enumerate().map(|(index, item)| self.text(&format!("{pointer}/{index}"), item));
+        let texts =
+            list.iter().enumerate().map(|(index, item)| self.text(&format!("{pointer}/{index}"), item));
         texts.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
     fn entries<'v>(&mut self, pointer: &str, value: &'v Value) -> Vec<(&'v str, String, &'v Value)> {
         match value.as_map() {
-            Some(map) => map.iter().map(|(key, value)| (key.as_str(), pointer_to(pointer, key), value)).collect(),
+            Some(map) => {
+                map.iter().map(|(key, value)| (key.as_str(), pointer_to(pointer, key), value)).collect()
+            }
             None => {
                 self.wrong(pointer, format!("this is {}, not a map", value.kind_name()));
                 Vec::new()
@@ -220,7 +226,12 @@ impl Reader<'_> {
     fn collections(&mut self, pointer: &str, value: &Value) -> BTreeMap<CollectionName, MappedCollection> {
         let mut collections = BTreeMap::new();
         for (name, at, value) in self.entries(pointer, value) {
-            let mut mapped = MappedCollection { path: String::new(), title: None, description: None, place: self.place(&at) };
+            let mut mapped = MappedCollection {
+                path: String::new(),
+                title: None,
+                description: None,
+                place: self.place(&at),
+            };
             if let Some(path) = value.as_str() {
                 mapped.path = path.to_owned();
             } else {
@@ -236,7 +247,9 @@ impl Reader<'_> {
             mapped.path = mapped.path.trim_matches('/').to_owned();
             match name.parse::<CollectionName>() {
                 Err(error) => self.wrong(&at, error.to_string()),
-                Ok(_) if !safe_path(&mapped.path) => self.wrong(&at, format!("the collection `{name}` has no path inside the registry")),
+                Ok(_) if !safe_path(&mapped.path) => {
+                    self.wrong(&at, format!("the collection `{name}` has no path inside the registry"))
+                }
                 Ok(name) => {
                     collections.insert(name, mapped);
                 }

@@ -96,7 +96,9 @@ impl Tree for MemoryTree {
     fn read(&self, file: &str, limit: u64) -> Result<Vec<u8>, TreeError> {
         match self.entries.get(file.as_bytes()) {
             Some((EntryKind::File { size, .. }, content)) if *size <= limit => Ok(content.clone()),
-            Some((EntryKind::File { size, .. }, _)) => Err(TreeError(format!("{file} has {size} bytes, above the limit of {limit}"))),
+            Some((EntryKind::File { size, .. }, _)) => {
+                Err(TreeError(format!("{file} has {size} bytes, above the limit of {limit}")))
+            }
             _ => Err(TreeError(format!("{file} is not a file"))),
         }
     }

@@ -198,7 +198,20 @@ mod tests {
     fn directories_need_their_v_and_no_tricks() {
         assert!(Version::from_directory("v1.0").unwrap().1 < Version::from_directory("v1.0.0").unwrap().1);
         let huge = format!("v{}", "9".repeat(10_000));
-        for bad in ["1.0", "v", "v1.", "v.1", "v1.2.3.4", "v01", "v1.-1", "v1-rc", "v1.0.0+b", "V1", "v18446744073709551616", &huge] {
+        for bad in [
+            "1.0",
+            "v",
+            "v1.",
+            "v.1",
+            "v1.2.3.4",
+            "v01",
+            "v1.-1",
+            "v1-rc",
+            "v1.0.0+b",
+            "V1",
+            "v18446744073709551616",
+            &huge,
+        ] {
             assert!(Version::from_directory(bad).is_err(), "{bad}");
         }
         assert!(Version::looks_like_directory("v01") && !Version::looks_like_directory("varnish"));

@@ -44,7 +44,11 @@ fn seen(tree: &MemoryTree) -> Seen {
 
 impl Seen {
     fn served(&self) -> Vec<&str> {
-        self.versions.iter().filter(|(_, kind)| kind.is_some()).map(|(reference, _)| reference.as_str()).collect()
+        self.versions
+            .iter()
+            .filter(|(_, kind)| kind.is_some())
+            .map(|(reference, _)| reference.as_str())
+            .collect()
     }
 
     fn has(&self, rule: &str, path: &str) -> bool {
@@ -53,7 +57,8 @@ impl Seen {
 }
 
 fn version(tree: MemoryTree, path: &str, name: &str) -> MemoryTree {
-    tree.file(format!("{path}/{name}.yaml"), TEMPLATE).file(format!("{path}/example.yaml"), "parameters: {}\n")
+    tree.file(format!("{path}/{name}.yaml"), TEMPLATE)
+        .file(format!("{path}/example.yaml"), "parameters: {}\n")
 }
 
 /// The convention document, "Basic structure".
@@ -88,7 +93,10 @@ fn collections_are_top_level_directories_and_deeper_groups_are_told_of() {
 fn registry_yaml_maps_collections_anywhere() {
     let tree = version(MemoryTree::new(), "deep/er/redis/v1", "redis");
     let tree = version(tree, "databases/mongo/v1", "mongo");
-    let tree = tree.file("registry.yaml", "collections:\n  caches: deep/er\n  db: {path: databases, title: Databases}\n  gone: nowhere\n");
+    let tree = tree.file(
+        "registry.yaml",
+        "collections:\n  caches: deep/er\n  db: {path: databases, title: Databases}\n  gone: nowhere\n",
+    );
     let seen = seen(&tree);
     assert_eq!(seen.collections, ["=", "caches=deep/er", "db=databases"]);
     assert_eq!(seen.served(), ["caches/redis:v1.0.0", "db/mongo:v1.0.0"]);
@@ -160,7 +168,9 @@ fn a_poisoned_version_does_not_hide_its_siblings() {
 
 #[test]
 fn git_in_its_disguises_is_a_forbidden_name() {
-    for name in [".git", ".GIT", ".git ", ".git.", "git~1", "GIT~2", "..", ".", "a\\b", "a\nb", "a\u{202e}b", ""] {
+    for name in
+        [".git", ".GIT", ".git ", ".git.", "git~1", "GIT~2", "..", ".", "a\\b", "a\nb", "a\u{202e}b", ""]
+    {
         assert!(unsafe_name(name.as_bytes()).is_some(), "{name:?}");
     }
     for name in [".gitignore", "git", "README.md", "é.yaml", "...x"] {

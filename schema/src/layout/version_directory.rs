@@ -54,7 +54,12 @@ pub fn scan_version(tree: &dyn Tree, path: &str, name: &str, limits: &TreeLimits
         for (inside, executable) in listed {
             let whole = paths::join(path, &inside);
             match tree.read(&whole, limits.version_bytes) {
-                Ok(content) => files.push(ScannedFile { path: inside, executable, digest: Digest::of(&content), content: content.into() }),
+                Ok(content) => files.push(ScannedFile {
+                    path: inside,
+                    executable,
+                    digest: Digest::of(&content),
+                    content: content.into(),
+                }),
                 Err(error) => findings.push(Finding::new(&rules::UNREADABLE_FILE, whole, error.to_string())),
             }
         }
@@ -73,7 +78,11 @@ pub fn scan_version(tree: &dyn Tree, path: &str, name: &str, limits: &TreeLimits
         let message = "the version has no example.yaml";
         findings.push(Finding::new(&rules::NO_EXAMPLE, path, message));
     }
-    let entries = files.iter().map(|file| DigestEntry { path: &file.path, executable: file.executable, content: file.digest });
+    let entries = files.iter().map(|file| DigestEntry {
+        path: &file.path,
+        executable: file.executable,
+        content: file.digest,
+    });
     let digest = Digest::of_version(entries);
     ScannedVersion { template, digest, findings, files }
 }
@@ -83,7 +92,12 @@ fn withholds(finding: &Finding) -> bool {
 }
 
 /// Lists every file below a directory, without recursion and within limits.
-fn list(tree: &dyn Tree, root: &str, limits: &TreeLimits, findings: &mut Vec<Finding>) -> Vec<(String, bool)> {
+fn list(
+    tree: &dyn Tree,
+    root: &str,
+    limits: &TreeLimits,
+    findings: &mut Vec<Finding>,
+) -> Vec<(String, bool)> {
     let mut listed = Vec::new();
     let mut bytes = 0u64;
     let mut left = limits.version_files.saturating_mul(2);
@@ -100,20 +114,28 @@ fn list(tree: &dyn Tree, root: &str, limits: &TreeLimits, findings: &mut Vec<Fin
         };
         left = left.saturating_sub(entries.len());
         if more || left == 0 {
-            findings.push(too_large(&whole, format!("the version has more than {} files", limits.version_files)));
+            findings
+                .push(too_large(&whole, format!("the version has more than {} files", limits.version_files)));
             return listed;
         }
         for Entry { name, kind, .. } in entries {
             let at = || paths::join(&whole, &shown(&name));
             match kind {
-                EntryKind::Link => findings.push(Finding::new(&rules::LINK, at(), "a symbolic link, which is not followed")),
-                EntryKind::Submodule => findings.push(Finding::new(&rules::SUBMODULE, at(), "a submodule, which is not fetched")),
+                EntryKind::Link => {
+                    findings.push(Finding::new(&rules::LINK, at(), "a symbolic link, which is not followed"))
+                }
+                EntryKind::Submodule => {
+                    findings.push(Finding::new(&rules::SUBMODULE, at(), "a submodule, which is not fetched"))
+                }
                 EntryKind::Directory | EntryKind::File { .. } if paths::unsafe_name(&name).is_some() => {
                     let reason = paths::unsafe_name(&name).unwrap_or_default();
                     findings.push(Finding::new(&rules::FORBIDDEN_PATH, at(), format!("the name {reason}")));
                 }
                 EntryKind::Directory if depth == limits.version_depth => {
-                    findings.push(too_large(&at(), format!("the version has directories more than {} deep", limits.version_depth)));
+                    findings.push(too_large(
+                        &at(),
+                        format!("the version has directories more than {} deep", limits.version_depth),
+                    ));
                 }
                 EntryKind::Directory => {
                     stack.push((paths::join(&directory, &String::from_utf8_lossy(&name)), depth + 1));
@@ -135,13 +157,20 @@ fn list(tree: &dyn Tree, root: &str, limits: &TreeLimits, findings: &mut Vec<Fin
         }
     }
     if listed.len() > limits.version_files {
-        findings.push(too_large(root, format!("the version has {} files, above {}", listed.len(), limits.version_files)));
+        findings.push(too_large(
+            root,
+            format!("the version has {} files, above {}", listed.len(), limits.version_files),
+        ));
     }
     listed
 }
 
 fn megabytes(bytes: u64) -> String {
-    if bytes < 1 << 20 { format!("{} KiB", bytes.div_ceil(1 << 10)) } else { format!("{} MiB", bytes.div_ceil(1 << 20)) }
+    if bytes < 1 << 20 {
+        format!("{} KiB", bytes.div_ceil(1 << 10))
+    } else {
+        format!("{} MiB", bytes.div_ceil(1 << 20))
+    }
 }
 
 /// What a top-level file turned out to be.
@@ -183,21 +212,29 @@ fn tell_kind<'a>(
         [one] => return Some(one.clone()),
         [] if !unreadable.is_empty() => {
             for (file, message, place) in unreadable {
-                findings.push(Finding::new(&rules::UNREADABLE_TEMPLATE, paths::join(path, file), message).at(place));
+                findings.push(
+                    Finding::new(&rules::UNREADABLE_TEMPLATE, paths::join(path, file), message).at(place),
+                );
             }
         }
         [] => {
-            let mut finding = Finding::new(&rules::NO_TEMPLATE, path, format!("no top-level template file for `{name}`"));
+            let mut finding =
+                Finding::new(&rules::NO_TEMPLATE, path, format!("no top-level template file for `{name}`"));
             let misnamed = others.iter().find(|file| file.ends_with(".jinja") || file.ends_with(".py"));
             if let Some(file) = misnamed {
                 let extension = file.rsplit('.').next().unwrap_or_default();
-                finding = finding.fixed_by(format!("rename `{file}` to `{name}.{extension}` if it is the template"));
+                finding = finding
+                    .fixed_by(format!("rename `{file}` to `{name}.{extension}` if it is the template"));
             }
             findings.push(finding);
         }
         several => {
             let names = several.iter().map(|(_, file)| format!("`{file}`")).collect::<Vec<_>>().join(" and ");
-            findings.push(Finding::new(&rules::SEVERAL_TEMPLATES, path, format!("{names} are all top-level template files")));
+            findings.push(Finding::new(
+                &rules::SEVERAL_TEMPLATES,
+                path,
+                format!("{names} are all top-level template files"),
+            ));
         }
     }
     None
@@ -212,15 +249,15 @@ fn kind_of_document(bytes: &[u8]) -> Candidate {
     match yaml::load(text, &options) {
         Ok(Some(document)) => kind_of_value(&document.value).map_or(Candidate::Nothing, Candidate::Of),
         Ok(None) => Candidate::Nothing,
-        Err(error) => {
-            Candidate::Unreadable(error.message.clone(), error.position.map(Place::from))
-        }
+        Err(error) => Candidate::Unreadable(error.message.clone(), error.position.map(Place::from)),
     }
 }
 
 fn kind_of_value(value: &yaml::Value) -> Option<Kind> {
     if let Some(list) = value.as_list() {
-        let named = |item: &yaml::Value| item.get("name").is_some() && (item.get("template").is_some() || item.get("snippet").is_some());
+        let named = |item: &yaml::Value| {
+            item.get("name").is_some() && (item.get("template").is_some() || item.get("snippet").is_some())
+        };
         return (!list.is_empty() && list.iter().all(named)).then_some(Kind::ServiceBroker);
     }
     match value.get("kind").and_then(yaml::Value::as_str)? {
