@@ -125,7 +125,7 @@ impl Walk<'_> {
         let mut children = Children::default();
         for Entry { name, kind, id } in entries {
             let at = || paths::join(path, &shown(&name));
-            match (kind, paths::unsafe_name(&name)) {
+            match (kind, unsafe_name(&name)) {
                 (EntryKind::Directory, None) => {
                     let name = String::from_utf8(name).expect("a safe name is UTF-8");
                     if !name.starts_with('.') {
