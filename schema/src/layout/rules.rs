@@ -1,4 +1,4 @@
-//! The rules of the layout convention. Ids never change meaning; a page for each is in `docs/rules/`.
+//! The rules of the layout convention. Ids never change meaning.
 
 use crate::finding::{Rule, Severity};
 

@@ -1,0 +1,45 @@
+//! What becomes of a version's `example.yaml` when the engine processes it.
+
+use schema::finding::{Finding, Place};
+use schema::processing::{Cause, Failure, Problem, Request, Step, Template};
+
+use crate::{Engine, rules};
+
+/// The file that is processed.
+const EXAMPLE: &str = "example.yaml";
+
+/// Processes the example of a template as a user's values, and says what went wrong. Paths in the findings are
+/// relative to the version directory. `request` carries what the engine itself has not: a clock and entropy.
+pub fn check_example(template: &Template, engine: &dyn Engine, request: Request) -> Vec<Finding> {
+    let Some(bytes) = template.files.get(EXAMPLE) else { return Vec::new() };
+    let values = match yaml::load_bytes(bytes, &yaml::Options::default()) {
+        Ok(Some(document)) => document.value.to_json(),
+        Ok(None) => serde_json::Value::Null,
+        Err(error) => {
+            let place = error.position.map(Place::from);
+            return vec![Finding::new(&rules::EXAMPLE_UNREADABLE, EXAMPLE, error.message).at(place)];
+        }
+    };
+    match engine.process(template, Request { values, ..request }) {
+        Ok(Step::Done(_)) => Vec::new(),
+        Ok(Step::Needs(references)) => {
+            let message = format!("the example needs {}", references.join(", "));
+            vec![Finding::new(&rules::EXAMPLE_NOT_PROCESSED, EXAMPLE, message)]
+        }
+        Ok(Step::Failed(Failure { cause: Cause::Unsupported, message, .. })) => {
+            vec![Finding::new(&rules::EXAMPLE_NOT_PROCESSED, EXAMPLE, message)]
+        }
+        Ok(Step::Failed(failure)) => failure.problems.into_iter().map(finding).collect(),
+        Err(message) => vec![Finding::new(&rules::EXAMPLE_FAILS, EXAMPLE, message)],
+    }
+}
+
+fn finding(problem: Problem) -> Finding {
+    let file = problem.file.filter(|file| file != "values").unwrap_or_else(|| EXAMPLE.to_owned());
+    let place = problem.line.map(|line| Place { line, column: problem.column.unwrap_or(1) });
+    let finding = Finding::new(&rules::EXAMPLE_FAILS, file, problem.message).at(place);
+    match problem.hint {
+        Some(hint) => finding.fixed_by(hint),
+        None => finding,
+    }
+}
