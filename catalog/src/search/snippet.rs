@@ -1,0 +1,139 @@
+//! The part of a text that shows why it was found, with the words that matched.
+//!
+//! Marked are the words looked for, as corrected: by stem, by beginning, and joined to a neighbour; so a snippet for
+//! a mistyped word marks what it was taken for.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use tantivy::tokenizer::TokenStream;
+
+use super::words;
+
+/// Bytes of a snippet, roughly.
+const LENGTH: usize = 180;
+/// Bytes shown before the first word that matched.
+const BEFORE: usize = 40;
+
+/// A part of a text, and the words in it that matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snippet {
+    /// The text, `…` where it was cut.
+    pub text: String,
+    /// Byte ranges of the matched words in `text`, in order, not overlapping.
+    pub matched: Vec<Range<usize>>,
+}
+
+/// Tells which words of a text match.
+pub(super) struct Matcher {
+    words: Vec<String>,
+    stems: HashSet<String>,
+}
+
+impl Matcher {
+    pub(super) fn new(terms: &[String]) -> Matcher {
+        let joined = terms.windows(2).map(|pair| pair.concat());
+        let words = terms.iter().cloned().chain(joined).collect::<Vec<_>>();
+        let stems = words.iter().map(|word| words::stem(word)).collect();
+        Matcher { words, stems }
+    }
+
+    /// Where words of a text match: in order, not overlapping.
+    pub(super) fn matches(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::<Range<usize>>::new();
+        let mut analyzer = words::stems();
+        let mut stream = analyzer.token_stream(text);
+        while stream.advance() {
+            let token = stream.token();
+            let range = token.offset_from..token.offset_to;
+            let written = || text[range.clone()].to_lowercase();
+            let begins = |word: &String| word.chars().count() >= 2 && written().starts_with(word.as_str());
+            if self.stems.contains(&token.text) || self.words.iter().any(begins) {
+                found.push(range);
+            }
+        }
+        found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+        let mut merged = Vec::<Range<usize>>::new();
+        for range in found {
+            match merged.last_mut() {
+                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        merged
+    }
+
+    /// The part of a text with most matches, the first of several; `None` if nothing in it matches.
+    pub(super) fn snippet(&self, text: &str) -> Option<Snippet> {
+        let matches = self.matches(text);
+        let within = |first: &Range<usize>| {
+            matches.iter().filter(|range| range.start >= first.start && range.end <= first.start + LENGTH - BEFORE).count()
+        };
+        let first = matches.iter().rev().max_by_key(|range| within(range))?;
+        let start = first.start.saturating_sub(BEFORE);
+        let start = if start == 0 { 0 } else { word_start(text, start, first.start) };
+        let end = word_end(text, (start + LENGTH).max(first.end));
+        let head = if start > 0 { "…" } else { "" };
+        let tail = if end < text.len() { "…" } else { "" };
+        let part = text[start..end].trim_end();
+        let shift = |range: &Range<usize>| range.start - start + head.len()..range.end - start + head.len();
+        let inside = matches.iter().filter(|range| range.start >= start && range.end <= start + part.len());
+        let matched = inside.map(shift).collect();
+        let part = part.replace('\n', " ");
+        Some(Snippet { text: format!("{head}{part}{tail}"), matched })
+    }
+}
+
+/// The first beginning of a word at or behind `from`, at most at `latest`.
+fn word_start(text: &str, from: usize, latest: usize) -> usize {
+    let gap = (from..latest).find(|at| text.as_bytes()[*at].is_ascii_whitespace());
+    gap.map_or(latest, |gap| gap + 1)
+}
+
+/// The last end of a word at or before `from`, or the end of the text.
+fn word_end(text: &str, from: usize) -> usize {
+    if from >= text.len() {
+        return text.len();
+    }
+    let gap = (from..text.len()).find(|at| text.as_bytes()[*at].is_ascii_whitespace());
+    let end = gap.unwrap_or(text.len());
+    // A text without spaces is cut hard, between characters.
+    if end - from > 60 { (from..=from + 4).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len()) } else { end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn marked(terms: &[&str], text: &str) -> Option<(String, Vec<String>)> {
+        let terms = terms.iter().map(|term| (*term).to_owned()).collect::<Vec<_>>();
+        let snippet = Matcher::new(&terms).snippet(text)?;
+        let matched = snippet.matched.iter().map(|range| snippet.text[range.clone()].to_owned()).collect();
+        Some((snippet.text, matched))
+    }
+
+    #[test]
+    fn what_matched_is_marked() {
+        let (text, matched) = marked(&["database", "web", "hook"], "A web-hook for Databases").unwrap();
+        assert_eq!(text, "A web-hook for Databases");
+        assert_eq!(matched, ["web-hook", "Databases"]);
+        assert_eq!(marked(&["redis"], "nothing here"), None);
+        let long = format!("{}the needle is here {}", "hay ".repeat(100), "hay ".repeat(100));
+        let (text, matched) = marked(&["needl"], &long).unwrap();
+        assert_eq!(matched, ["needle"]);
+        assert!(text.len() < LENGTH + 40 && text.starts_with('…') && text.ends_with('…'), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_are_in_the_text(words in prop::collection::vec("[a-zäß ]{1,6}", 1..4), text in "[a-zäßA-Z \n.-]{0,600}") {
+            if let Some(snippet) = Matcher::new(&words).snippet(&text) {
+                for range in &snippet.matched {
+                    prop_assert!(snippet.text.get(range.clone()).is_some());
+                }
+                prop_assert!(snippet.matched.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            }
+        }
+    }
+}

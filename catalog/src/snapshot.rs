@@ -1,0 +1,396 @@
+//! What readers see: the whole catalogue as one immutable value in memory.
+//!
+//! A reader takes the snapshot once ([`crate::Catalog::snapshot`] is one atomic load) and answers a whole request
+//! from it: no lock, no SQL, no waiting, and no half of one generation with half of the next. Maps are persistent:
+//! a new generation shares with the one before everything that did not change, down to the single version, so a
+//! publish costs what changed and two generations cost little more memory than one.
+//!
+//! A version is *listed* while its registry has it. One that is gone upstream leaves `versions` for `gone`, where
+//! only an exact reference or its digest reaches it; bytes that were replaced in place leave for `former`, where
+//! only their digest does. Nothing published leaves the snapshot any other way than with its registry.
+//!
+//! Who may see a registry is decided in [`Snapshot::visible`] and nowhere else. This module must not know how
+//! snapshots come about ([`crate::apply`]), how they are stored, or what a URL is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use imbl::{HashMap, HashSet, OrdMap};
+use schema::reference::Location;
+use schema::registry_file::Notice;
+use schema::{CollectionName, Digest, Finding, Kind, RegistryName, Severity, TemplateName, Version};
+
+use crate::publication::{Facts, FileEntry, SyncFailure};
+
+/// For whom something is read. There is no way to ask without saying.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Viewer {
+    /// Anybody: sees public registries, which all are so far.
+    Anonymous,
+    /// Whoever runs the server: sees everything.
+    Operator,
+}
+
+/// The catalogue at one generation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Snapshot {
+    /// Rises by one or more with every change that readers can see.
+    pub generation: u64,
+    /// The registries. Ask [`Snapshot::visible`] and [`Snapshot::registry`], which know who may see which.
+    pub registries: OrdMap<RegistryName, Arc<RegistrySnapshot>>,
+}
+
+impl Snapshot {
+    /// The registries a viewer may see, by name.
+    pub fn visible(&self, viewer: &Viewer) -> impl Iterator<Item = &Arc<RegistrySnapshot>> {
+        self.registries.values().filter(move |registry| registry.visible_to(viewer))
+    }
+
+    /// A registry, if there is one of that name that the viewer may see.
+    pub fn registry(&self, viewer: &Viewer, name: &RegistryName) -> Option<&Arc<RegistrySnapshot>> {
+        self.registries.get(name).filter(|registry| registry.visible_to(viewer))
+    }
+
+    /// A template by its exact place, listed or gone, if the viewer may see it.
+    pub fn template(&self, viewer: &Viewer, location: &Location) -> Option<&Arc<TemplateSnapshot>> {
+        self.registry(viewer, &location.registry)?.template(location.collection.as_ref(), &location.template)
+    }
+
+    /// How much there is for a viewer.
+    pub fn counts(&self, viewer: &Viewer) -> Counts {
+        self.visible(viewer).fold(Counts::default(), |sum, registry| sum.plus(registry.counts))
+    }
+}
+
+/// A registry at one generation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegistrySnapshot {
+    /// Its key in the store.
+    pub(crate) id: i64,
+    /// Its name, as it was written when it was added.
+    pub name: RegistryName,
+    /// Where it comes from, without credentials.
+    pub source: String,
+    /// The branch or tag that is read.
+    pub branch: Option<String>,
+    /// The commit that is published; `None` before the first publication and for plain directories.
+    pub commit: Option<String>,
+    /// When it was last brought up to date (seconds since 1970, UTC); `None`: never yet.
+    pub indexed_at: Option<i64>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Who keeps it.
+    pub maintainers: Vec<String>,
+    /// Links, by label.
+    pub links: BTreeMap<String, String>,
+    /// Its collections, the root first. Only those its source has.
+    pub collections: OrdMap<Option<CollectionName>, Arc<CollectionSnapshot>>,
+    /// Directory names that stand for a collection mapped under another name.
+    pub aliases: OrdMap<CollectionName, CollectionName>,
+    /// Templates none of whose versions is left upstream. Not listed; exact references still reach their versions.
+    pub gone: OrdMap<(Option<CollectionName>, TemplateName), Arc<TemplateSnapshot>>,
+    /// What is wrong with the registry, or with what did not become a version.
+    pub findings: Arc<[Finding]>,
+    /// Why the last attempt to bring it up to date failed, if it did.
+    pub failure: Option<SyncFailure>,
+    /// How much is in it.
+    pub counts: Counts,
+    /// Versions by digest, whatever became of them.
+    pub(crate) contents: HashMap<Digest, Arc<VersionSnapshot>>,
+    /// Digests of all files of all versions: bytes are only given out under a registry that has them.
+    pub(crate) blobs: HashSet<Digest>,
+}
+
+impl RegistrySnapshot {
+    /// A registry of which nothing is known yet.
+    pub(crate) fn new(id: i64, name: RegistryName, source: String) -> RegistrySnapshot {
+        RegistrySnapshot {
+            id,
+            name,
+            source,
+            branch: None,
+            commit: None,
+            indexed_at: None,
+            title: None,
+            description: None,
+            maintainers: Vec::new(),
+            links: BTreeMap::new(),
+            collections: OrdMap::new(),
+            aliases: OrdMap::new(),
+            gone: OrdMap::new(),
+            findings: Arc::from([]),
+            failure: None,
+            counts: Counts::default(),
+            contents: HashMap::new(),
+            blobs: HashSet::new(),
+        }
+    }
+
+    /// Whether a viewer may see it. Every registry is public so far; this is the one place that will know better.
+    pub fn visible_to(&self, viewer: &Viewer) -> bool {
+        match viewer {
+            Viewer::Anonymous | Viewer::Operator => true,
+        }
+    }
+
+    /// A listed collection, by its name or by the directory name it replaced.
+    pub fn collection(&self, name: Option<&CollectionName>) -> Option<&Arc<CollectionSnapshot>> {
+        self.collections.get(&name.cloned()).or_else(|| {
+            let real = self.aliases.get(name?)?;
+            self.collections.get(&Some(real.clone()))
+        })
+    }
+
+    /// A template, listed or gone.
+    pub fn template(&self, collection: Option<&CollectionName>, name: &TemplateName) -> Option<&Arc<TemplateSnapshot>> {
+        let listed = self.collection(collection).and_then(|collection| collection.templates.get(name));
+        let gone = |collection: Option<&CollectionName>| self.gone.get(&(collection.cloned(), name.clone()));
+        listed
+            .or_else(|| gone(collection.and_then(|alias| self.aliases.get(alias))))
+            .or_else(|| gone(collection))
+    }
+
+    /// The listed templates, collection by collection.
+    pub fn templates(&self) -> impl Iterator<Item = &Arc<TemplateSnapshot>> {
+        self.collections.values().flat_map(|collection| collection.templates.values())
+    }
+
+    /// A version with this content, listed or not. Two versions of equal content are as good as each other here.
+    pub fn content(&self, digest: &Digest) -> Option<&Arc<VersionSnapshot>> {
+        self.contents.get(digest)
+    }
+
+    /// Whether a file with this content belongs to any version.
+    pub fn has_blob(&self, digest: &Digest) -> bool {
+        self.blobs.contains(digest)
+    }
+
+    pub(crate) fn count(&mut self) {
+        let mut counts = Counts { registries: 1, collections: self.collections.len(), ..Counts::default() };
+        for template in self.templates() {
+            counts.templates += 1;
+            counts.versions += template.versions.len();
+        }
+        self.counts = counts;
+    }
+}
+
+/// How much there is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Registries.
+    pub registries: usize,
+    /// Listed collections, the root among them where it holds something.
+    pub collections: usize,
+    /// Listed templates.
+    pub templates: usize,
+    /// Listed versions.
+    pub versions: usize,
+}
+
+impl Counts {
+    fn plus(self, other: Counts) -> Counts {
+        Counts {
+            registries: self.registries + other.registries,
+            collections: self.collections + other.collections,
+            templates: self.templates + other.templates,
+            versions: self.versions + other.versions,
+        }
+    }
+}
+
+/// A collection at one generation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CollectionSnapshot {
+    /// Its name; `None` is the root.
+    pub name: Option<CollectionName>,
+    /// Its directory; empty is the root.
+    pub path: String,
+    /// A title for people.
+    pub title: Option<String>,
+    /// What is in it.
+    pub description: Option<String>,
+    /// Its templates that have at least one listed version.
+    pub templates: OrdMap<TemplateName, Arc<TemplateSnapshot>>,
+}
+
+/// A template at one generation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TemplateSnapshot {
+    /// Its name.
+    pub name: TemplateName,
+    /// Its place.
+    pub location: Location,
+    /// Its listed versions, lowest first.
+    pub versions: OrdMap<Version, Arc<VersionSnapshot>>,
+    /// Versions that are gone upstream: given when asked for exactly.
+    pub gone: OrdMap<Version, Arc<VersionSnapshot>>,
+    /// Contents that were replaced in place: given by digest only.
+    pub former: OrdMap<(Version, Digest), Arc<VersionSnapshot>>,
+}
+
+impl TemplateSnapshot {
+    pub(crate) fn new(location: Location) -> TemplateSnapshot {
+        TemplateSnapshot {
+            name: location.template.clone(),
+            location,
+            versions: OrdMap::new(),
+            gone: OrdMap::new(),
+            former: OrdMap::new(),
+        }
+    }
+
+    /// The version that stands for the template in lists: the highest that would be chosen, else the highest
+    /// pre-release, else the highest at all. `None` only for a template that is gone.
+    pub fn latest(&self) -> Option<&Arc<VersionSnapshot>> {
+        let highest = |accepts: &dyn Fn(&VersionSnapshot) -> bool| {
+            self.versions.values().rev().find(|version| accepts(version))
+        };
+        highest(&|version| version.is_choosable() && !version.version.is_pre_release())
+            .or_else(|| highest(&VersionSnapshot::is_choosable))
+            .or_else(|| highest(&|_| true))
+    }
+
+    /// A version whatever became of it: listed, or gone.
+    pub fn version(&self, version: &Version) -> Option<&Arc<VersionSnapshot>> {
+        self.versions.get(version).or_else(|| self.gone.get(version))
+    }
+
+    /// The version with this content: listed, gone or replaced; of several the highest.
+    pub fn content(&self, digest: &Digest) -> Option<&Arc<VersionSnapshot>> {
+        let all = self.versions.values().rev().chain(self.gone.values().rev()).chain(self.former.values().rev());
+        all.into_iter().find(|version| version.digest == *digest)
+    }
+
+    /// Every version there ever was, with its standing told by the version itself.
+    pub(crate) fn everything(&self) -> impl Iterator<Item = &Arc<VersionSnapshot>> {
+        self.versions.values().chain(self.gone.values()).chain(self.former.values())
+    }
+}
+
+/// What became of a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// Its registry has it.
+    Listed,
+    /// Its registry does not have it any more.
+    Gone {
+        /// Since when: seconds since 1970, UTC.
+        at: i64,
+    },
+    /// Its registry has other bytes under the same version.
+    Replaced,
+}
+
+/// Whether the full report on a version has been made. What a version's text alone tells is in its findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReportState {
+    /// Not yet.
+    Pending,
+}
+
+/// How a version is, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Health {
+    /// Nothing worth a warning.
+    Healthy,
+    /// Works, with surprises.
+    Warnings,
+    /// Something is broken.
+    Broken,
+}
+
+impl Health {
+    /// The lower-case word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Health::Healthy => "healthy",
+            Health::Warnings => "warnings",
+            Health::Broken => "broken",
+        }
+    }
+}
+
+/// A version at one generation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VersionSnapshot {
+    /// Which version.
+    pub version: Version,
+    /// Its directory, from the root of the registry.
+    pub path: String,
+    /// A name for the directory's content, if its source has one.
+    pub tree_id: Option<String>,
+    /// What its top-level file is.
+    pub kind: Kind,
+    /// The path of that file.
+    pub entry: String,
+    /// The digest over its files.
+    pub digest: Digest,
+    /// The commit this content was first published from.
+    pub commit: Option<String>,
+    /// Its files, sorted by path.
+    pub files: Arc<[FileEntry]>,
+    /// What was read from it without processing it.
+    pub inspection: Facts,
+    /// What is wrong with its structure. What is wrong with its text is in the inspection.
+    pub findings: Vec<Finding>,
+    /// Why it is not chosen any more, if the registry says so.
+    pub withdrawn: Option<Notice>,
+    /// Why it is on its way out, if the registry says so.
+    pub deprecated: Option<Notice>,
+    /// When this version was first published, with whatever content: seconds since 1970, UTC.
+    pub published_at: i64,
+    /// What became of it.
+    pub standing: Standing,
+    /// Whether the full report has been made.
+    pub report: ReportState,
+}
+
+impl VersionSnapshot {
+    /// Whether a reference may choose it without naming it exactly.
+    pub fn is_choosable(&self) -> bool {
+        self.withdrawn.is_none() && self.standing == Standing::Listed
+    }
+
+    /// All findings: on structure, then on text.
+    pub fn all_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().chain(&self.inspection.findings)
+    }
+
+    /// Its worst finding, in one word. Reads the inspection.
+    pub fn health(&self) -> Health {
+        match schema::finding::worst(self.all_findings()) {
+            Some(Severity::Error) => Health::Broken,
+            Some(_) => Health::Warnings,
+            None => Health::Healthy,
+        }
+    }
+
+    /// The spelling of the version's directory: `v1.1` where the version is `v1.1.0`.
+    pub fn directory(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+
+    /// A file by its path.
+    pub fn file(&self, path: &str) -> Option<&FileEntry> {
+        let at = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        self.files.get(at)
+    }
+
+    /// The README at the top level, however it is spelled.
+    pub fn readme(&self) -> Option<&FileEntry> {
+        let is_readme = |file: &&FileEntry| {
+            let name = file.path.to_ascii_lowercase();
+            matches!(name.as_str(), "readme.md" | "readme" | "readme.txt" | "readme.markdown")
+        };
+        self.files.iter().find(is_readme)
+    }
+
+    /// Bytes of all files.
+    pub fn size(&self) -> u64 {
+        self.files.iter().map(|file| file.size).sum()
+    }
+}

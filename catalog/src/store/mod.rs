@@ -1,0 +1,194 @@
+//! The SQL store: one file, one writer, and every statement counted.
+//!
+//! SQLite in WAL mode with `synchronous=NORMAL`: a power cut may lose the last publication, never half of one, and
+//! the next sync brings it back. One connection writes; a few read, and only for bytes that are not in memory. The
+//! only way to run a statement is [`Store::query`], which counts; so `statements()` is the truth about the read
+//! path.
+//!
+//! This module and its children are the only ones that know there is SQL. They must not know what a snapshot is
+//! for.
+
+mod load;
+pub(crate) mod queries;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Connection, Sqlite, SqliteConnection, SqlitePool, SqlSafeStr};
+use tokio::sync::Mutex;
+
+pub(crate) use load::Warming;
+use queries::Statement;
+pub(crate) use write::spelled;
+
+use crate::error::{OpenError, StoreError};
+
+type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
+
+/// The database.
+#[derive(Debug)]
+pub(crate) struct Store {
+    path: PathBuf,
+    writer: Mutex<SqliteConnection>,
+    readers: SqlitePool,
+    statements: AtomicU64,
+}
+
+impl Store {
+    /// Opens the database, makes it if there is none, and brings its schema up to date.
+    pub(crate) async fn open(path: &Path) -> Result<Store, OpenError> {
+        let failed = |error| store_error(path, error);
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .foreign_keys(true)
+            .busy_timeout(Duration::from_secs(10));
+        let mut writer = SqliteConnection::connect_with(&options).await.map_err(failed)?;
+        migrations().run(&mut writer).await.map_err(|error| match error {
+            MigrateError::VersionMissing(migration) => OpenError::Newer { path: path.to_owned(), migration },
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(error).into(),
+            other => StoreError::Other { path: path.to_owned(), cause: other.into() }.into(),
+        })?;
+        // Opened when first needed: most reads are answered from memory.
+        let readers = SqlitePoolOptions::new()
+            .max_connections(3)
+            .min_connections(0)
+            .acquire_timeout(Duration::from_secs(10))
+            .connect_lazy_with(options.create_if_missing(false).read_only(true));
+        Ok(Store { path: path.to_owned(), writer: Mutex::new(writer), readers, statements: AtomicU64::new(0) })
+    }
+
+    /// How many statements were run.
+    pub(crate) fn statements(&self) -> u64 {
+        self.statements.load(Ordering::Relaxed)
+    }
+
+    /// A statement, ready for its values; counted as run, for there is no other reason to ask for it.
+    fn query(&self, statement: &'static Statement) -> Query {
+        self.statements.fetch_add(1, Ordering::Relaxed);
+        sqlx::query(statement.sql)
+    }
+
+    fn error(&self, error: sqlx::Error) -> StoreError {
+        store_error(&self.path, error)
+    }
+
+    pub(crate) fn damaged(&self, what: impl Into<String>) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), what: what.into() }
+    }
+
+    /// Waits for what is running and folds the write-ahead log in. What is not folded in is not lost.
+    pub(crate) async fn close(&self) {
+        self.readers.close().await;
+        let mut writer = self.writer.lock().await;
+        if let Err(error) = self.query(&queries::CHECKPOINT).execute(&mut *writer).await {
+            tracing::warn!(error = %self.error(error), "the write-ahead log was not folded in");
+        }
+    }
+}
+
+fn migrations() -> Migrator {
+    let migration = |version, description: &'static str, sql: &'static str| {
+        Migration::new(version, description.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    };
+    Migrator::with_migrations(vec![migration(1, "catalog", include_str!("../../../migrations/0001_catalog.sql"))])
+}
+
+/// Tells a full disk, a read-only file and a damaged one apart, by SQLite's primary result codes.
+fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
+    let path = path.to_owned();
+    let code = match &error {
+        sqlx::Error::Database(error) => error.code().and_then(|code| code.parse::<u32>().ok()),
+        _ => None,
+    };
+    match code.map(|code| code & 0xff) {
+        Some(8) => StoreError::ReadOnly { path },
+        Some(13) => StoreError::Full { path },
+        Some(11 | 26) => StoreError::Damaged { path, what: error.to_string() },
+        _ => match error {
+            sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
+                StoreError::Damaged { path, what: error.to_string() }
+            }
+            error => StoreError::Other { path, cause: Box::new(error) },
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sqlx::Executor;
+
+    async fn fresh() -> (tempfile::TempDir, Store) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("formwork.db")).await.unwrap();
+        (directory, store)
+    }
+
+    #[tokio::test]
+    async fn every_statement_fits_the_schema() {
+        let (_directory, store) = fresh().await;
+        let mut writer = store.writer.lock().await;
+        for statement in queries::QUERIES {
+            let prepared = writer.prepare(statement.sql.into_sql_str()).await;
+            assert!(prepared.is_ok(), "{}: {}", statement.name, prepared.err().unwrap());
+        }
+        let tables = sqlx::query_scalar::<_, String>(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%STRICT%' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_sqlx%' ESCAPE '\\'",
+        );
+        assert_eq!(tables.fetch_all(&mut *writer).await.unwrap(), Vec::<String>::new(), "tables are STRICT");
+    }
+
+    /// A statement is run where it is counted, or not at all.
+    #[test]
+    fn statements_are_run_in_one_place() {
+        let sources = [include_str!("load.rs"), include_str!("write.rs"), include_str!("../catalog.rs"), include_str!("../blobs.rs")];
+        for source in sources {
+            assert!(!source.contains("sqlx::query"), "only Store::query may make a query");
+        }
+        let own = include_str!("mod.rs").split("#[cfg(test)]").next().unwrap();
+        assert_eq!(own.matches("sqlx::query(").count(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_is_told_from_other_trouble() {
+        let (_directory, store) = fresh().await;
+        sqlx::query("PRAGMA max_page_count = 40").execute(&mut *store.writer.lock().await).await.unwrap();
+        let mut seed = 1u64;
+        let mut noise = || {
+            (0..40_000).map(|_| { seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407); (seed >> 56) as u8 }).collect::<Vec<_>>()
+        };
+        let mut last = Ok(());
+        for _ in 0..10 {
+            let content = noise();
+            last = store.put_blobs(vec![(schema::Digest::of(&content), content.len(), 0, content)]).await;
+        }
+        assert!(matches!(last, Err(StoreError::Full { .. })), "{last:?}");
+    }
+
+    #[tokio::test]
+    async fn a_database_of_a_newer_version_is_refused() {
+        let (directory, store) = fresh().await;
+        let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (999, 'x', 1, x'00', 0)";
+        sqlx::query(newer).execute(&mut *store.writer.lock().await).await.unwrap();
+        store.close().await;
+        drop(store);
+        let error = Store::open(&directory.path().join("formwork.db")).await.unwrap_err();
+        assert!(matches!(error, OpenError::Newer { migration: 999, .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn what_is_no_database_is_called_damaged() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("formwork.db");
+        std::fs::write(&path, "this is a text, not a database, and long enough to be looked at as one".repeat(20)).unwrap();
+        let error = Store::open(&path).await.unwrap_err();
+        assert!(matches!(error, OpenError::Store(StoreError::Damaged { .. })), "{error}");
+    }
+}

@@ -1,0 +1,84 @@
+//! Every SQL statement there is, by name.
+//!
+//! In place of checking statements when compiling, which needs a database to compile against: a test prepares each
+//! of these against a freshly migrated database. To add one, add it here; `queries!` puts it into [`QUERIES`], and
+//! there is no way to run a statement that is not in this file ([`super::Store`] takes nothing else).
+//!
+//! Kept to what SQLite and PostgreSQL both understand.
+
+/// A statement.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    /// Its name.
+    #[cfg_attr(not(test), expect(dead_code, reason = "named in the messages of tests"))]
+    pub(crate) name: &'static str,
+    /// Its text.
+    pub(crate) sql: &'static str,
+}
+
+macro_rules! queries {
+    ($($name:ident = $sql:literal;)*) => {
+        $(pub(crate) static $name: Statement = Statement { name: stringify!($name), sql: $sql };)*
+
+        /// All of them, for the test that prepares them.
+        #[cfg(test)]
+        pub(crate) static QUERIES: &[&Statement] = &[$(&$name),*];
+    };
+}
+
+queries! {
+    IDENTITY = "SELECT identity FROM store WHERE id = 1";
+    GENERATION = "SELECT COALESCE(MAX(generation), 0) FROM generations";
+    NEXT_GENERATION = "INSERT INTO generations (registry, cause, at) VALUES ($1, $2, $3) RETURNING generation";
+
+    LOAD_REGISTRIES = "SELECT id, name, source, branch, commit_id, indexed_at, title, description, maintainers, links, findings, failure
+        FROM registries ORDER BY id";
+    LOAD_COLLECTIONS = "SELECT registry, name, path, title, description, alias FROM collections ORDER BY registry, name";
+    LOAD_VERSIONS = "SELECT r.registry, r.collection, r.template, r.version, r.digest, r.kind, r.entry, r.files, r.inspection,
+            r.path, r.tree_id, r.commit_id, v.revision = r.id, v.findings, v.withdrawn, v.deprecated, v.published_at, v.gone_at
+        FROM revisions r
+        JOIN versions v ON v.registry = r.registry AND v.collection = r.collection
+            AND v.template = r.template AND v.version = r.version
+        WHERE r.published_at IS NOT NULL";
+
+    ADD_REGISTRY = "INSERT INTO registries (canonical, name, source) VALUES ($1, $2, $3)
+        ON CONFLICT (canonical) DO UPDATE SET name = excluded.name, source = excluded.source RETURNING id";
+    REMOVE_REGISTRY_VERSIONS = "DELETE FROM versions WHERE registry = $1";
+    REMOVE_REGISTRY = "DELETE FROM registries WHERE id = $1";
+    SET_FAILURE = "UPDATE registries SET failure = $2 WHERE id = $1";
+    LOOKED_AT = "UPDATE registries SET indexed_at = $2 WHERE id = $1";
+    PUBLISH_REGISTRY = "UPDATE registries SET source = $2, branch = $3, commit_id = $4, indexed_at = $5, title = $6,
+            description = $7, maintainers = $8, links = $9, findings = $10, failure = NULL
+        WHERE id = $1";
+    CLEAR_COLLECTIONS = "DELETE FROM collections WHERE registry = $1";
+    ADD_COLLECTION = "INSERT INTO collections (registry, name, path, title, description, alias) VALUES ($1, $2, $3, $4, $5, $6)";
+
+    WRITE_REVISION = "INSERT INTO revisions
+            (registry, collection, template, version, digest, kind, entry, files, inspection, path, tree_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        ON CONFLICT (registry, collection, template, version, digest) DO NOTHING";
+    PUBLISH_REVISION = "UPDATE revisions SET inspection = $6, path = $7, tree_id = $8, commit_id = CASE WHEN published_at IS NULL THEN $9 ELSE commit_id END,
+            published_at = COALESCE(published_at, $10)
+        WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4 AND digest = $5 RETURNING id";
+    POINT_VERSION = "INSERT INTO versions
+            (registry, collection, template, version, revision, findings, withdrawn, deprecated, published_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        ON CONFLICT (registry, collection, template, version) DO UPDATE SET revision = excluded.revision,
+            findings = excluded.findings, withdrawn = excluded.withdrawn, deprecated = excluded.deprecated, gone_at = NULL";
+    GONE_VERSION = "UPDATE versions SET gone_at = $5 WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4";
+
+    ADD_CHANGE = "INSERT INTO changes (generation, registry, collection, template, version, what, digest, at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    TOUCHED_SINCE = "SELECT DISTINCT registry, collection, template FROM changes WHERE generation > $1";
+
+    HAS_BLOBS = "SELECT digest FROM blobs WHERE digest IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+        $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)";
+    ADD_BLOB = "INSERT INTO blobs (digest, size, encoding, content) VALUES ($1, $2, $3, $4) ON CONFLICT (digest) DO NOTHING";
+    LOAD_BLOB = "SELECT size, encoding, content FROM blobs WHERE digest = $1";
+    // SQLite's own: folds the write-ahead log in when closing.
+    CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)";
+    ALL_BLOBS = "SELECT size, encoding, content, digest FROM blobs ORDER BY id DESC";
+}
+
+/// Placeholders of [`HAS_BLOBS`].
+pub(crate) const HAS_BLOBS_WIDTH: usize = 32;
