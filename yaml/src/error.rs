@@ -13,6 +13,8 @@ pub struct Error {
     pub position: Option<Position>,
     /// The kind of mistake, for programs.
     pub kind: ErrorKind,
+    /// What go-yaml says, where that is known.
+    go_text: Option<Box<str>>,
 }
 
 /// The kinds of mistake.
@@ -74,8 +76,23 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, position: impl Into<Option<Position>>, message: impl Into<String>) -> Self {
-        Self { message: message.into(), position: position.into(), kind }
+    pub(crate) fn new(
+        kind: ErrorKind,
+        position: impl Into<Option<Position>>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { message: message.into(), position: position.into(), kind, go_text: None }
+    }
+
+    /// What go-yaml v2 says of the same mistake, such as `yaml: line 3: could not find expected ':'` (its line numbers
+    /// are not always right). Known for syntax, tags, aliases and merge keys.
+    #[must_use]
+    pub fn go_text(&self) -> Option<&str> {
+        self.go_text.as_deref()
+    }
+
+    pub(crate) fn with_go_text(self, text: impl Into<Box<str>>) -> Self {
+        Self { go_text: Some(text.into()), ..self }
     }
 
     pub(crate) fn limit(limit: LimitKind, position: impl Into<Option<Position>>, message: String) -> Self {

@@ -25,6 +25,7 @@ mod options;
 mod position;
 mod resolve;
 pub mod split;
+mod syntax;
 mod value;
 
 pub use emit::{

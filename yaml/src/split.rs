@@ -63,18 +63,19 @@ impl<'text> Iterator for Parts<'text> {
     fn next(&mut self) -> Option<Part<'text>> {
         let Cursor { offset, line, column } = self.rest.take()?;
         let start = Position { line, column, offset };
-        // Text after a marker on its own line is not at the start of a line, so no marker can stand there.
         let mut at = offset;
         let mut line_number = line;
+        // What follows a marker on its own line is not at the start of a line, so no marker can stand there.
         let mut at_line_start = column == 1;
         while at < self.text.len() {
             let line_text = line_at(&self.text[at..]);
-            if at_line_start && marker(line_text).is_some() {
-                self.rest = Some(Cursor { offset: at + 3, line: line_number, column: 4 });
-                // A marker with nothing behind it leaves no text of its own line.
-                if line_text[3..].trim_end_matches(['\n', '\r', ' ', '\t']).is_empty() {
-                    self.rest = Some(Cursor { offset: at + line_text.len(), line: line_number + 1, column: 1 });
-                }
+            if let Some(after) = marker(line_text).filter(|_| at_line_start) {
+                let marker_length = line_text.len() - after.len();
+                self.rest = Some(if after.trim_end_matches(['\n', '\r', ' ', '\t']).is_empty() {
+                    Cursor { offset: at + line_text.len(), line: line_number.saturating_add(1), column: 1 }
+                } else {
+                    Cursor { offset: at + marker_length, line: line_number, column: 4 }
+                });
                 return Some(Part { text: &self.text[offset..at], start });
             }
             at += line_text.len();
@@ -90,8 +91,42 @@ fn line_at(text: &str) -> &str {
     text.find('\n').map_or(text, |newline| &text[..=newline])
 }
 
+/// What follows a marker on its line; none if there is no marker. A byte order mark may stand before it.
 fn marker(line: &str) -> Option<&str> {
     let line = line.strip_prefix('\u{FEFF}').unwrap_or(line);
     let rest = line.strip_prefix("---").or_else(|| line.strip_prefix("..."))?;
     (rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r'])).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(stream: &str) -> Vec<&str> {
+        documents(stream).map(|part| part.text).collect()
+    }
+
+    #[test]
+    fn only_a_line_of_its_own_is_a_marker() {
+        let pem = "cert: |\n  x\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+        assert_eq!(texts(pem), [pem]);
+        assert_eq!(texts("a: ---\n  ---\n---b: 1\n"), ["a: ---\n  ---\n---b: 1\n"]);
+    }
+
+    #[test]
+    fn what_follows_a_marker_belongs_to_its_document() {
+        let parts: Vec<Part<'_>> =
+            documents("--- # Source: a.yaml\nkind: A\n--- {b: 1}\n---\n# nothing\n...\nc").collect();
+        let shown: Vec<_> =
+            parts.iter().map(|part| (part.text, part.start.line, part.start.column)).collect();
+        assert_eq!(shown, [(" # Source: a.yaml\nkind: A\n", 1, 4), (" {b: 1}\n", 3, 4), ("c", 7, 1)]);
+    }
+
+    #[test]
+    fn blanks_and_byte_order_marks_are_no_document() {
+        assert!(texts("").is_empty());
+        assert!(texts("\u{FEFF}---\n---\r\n \t\n# x\n...\n").is_empty());
+        assert_eq!(parts("").count(), 1);
+        assert_eq!(texts("\u{FEFF}---\r\na: 1\r\n---\r\nb: 2"), ["a: 1\r\n", "b: 2"]);
+    }
 }

@@ -238,7 +238,9 @@ impl Value {
             Self::Float(value) => Json::from(*value),
             Self::String(text) => Json::String(text.clone()),
             Self::List(items) => Json::Array(items.iter().map(Self::to_json).collect()),
-            Self::Map(map) => Json::Object(map.iter().map(|(key, value)| (key.clone(), value.to_json())).collect()),
+            Self::Map(map) => {
+                Json::Object(map.iter().map(|(key, value)| (key.clone(), value.to_json())).collect())
+            }
         }
     }
 

@@ -11,6 +11,7 @@ mod scalar;
 mod yaml;
 
 pub use json::{JsonOptions, JsonWriter, to_json, to_json_pretty, to_json_with};
+pub(crate) use number::write_go_narrow_float;
 pub use number::{write_go_float, write_go_json_float, write_python_float};
 pub use order::{natural_order, sort_naturally};
 pub use yaml::Emitter;
@@ -94,7 +95,8 @@ impl Node for Map {
                 value.write_to(sink, order)?;
             }
         } else {
-            let mut members: Vec<(&str, &Value)> = self.iter().map(|(key, value)| (key.as_str(), value)).collect();
+            let mut members: Vec<(&str, &Value)> =
+                self.iter().map(|(key, value)| (key.as_str(), value)).collect();
             order.sort(&mut members);
             for (key, value) in members {
                 sink.key(key);
@@ -123,7 +125,7 @@ impl KeyOrder {
     pub fn sort<T>(self, members: &mut [(&str, T)]) {
         match self {
             Self::Natural => sort_naturally(members),
-            Self::Sorted => members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other)),
+            Self::Sorted => members.sort_unstable_by_key(|(key, _)| *key),
             Self::AsGiven => {}
         }
     }
@@ -163,8 +165,8 @@ pub enum EmitError {
     /// A character YAML does not allow in a text, such as DEL.
     #[error("the character U+{:04X} is not allowed in YAML", u32::from(*.0))]
     Character(char),
-    /// A key longer than YAML allows for keys written in line, as JSON's are: 1024 characters with its quotes.
-    #[error("a key is longer than YAML allows (1024 characters)")]
+    /// A key go-yaml cannot read in JSON: longer than 1024 characters with its quotes, or with a next line (U+0085).
+    #[error("a key is longer than the 1024 characters YAML allows, or has a line break in it")]
     LongKey,
 }
 

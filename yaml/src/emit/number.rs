@@ -11,12 +11,27 @@ struct Shortest {
 }
 
 impl Shortest {
+    /// Of a finite float. Ryu, unlike the standard library, settles ties as Go and Python do: to the even digit.
     fn of(value: f64) -> Self {
-        let text = format!("{:e}", value.abs());
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-        let point = if value == 0.0 { 0 } else { exponent.parse::<i32>().unwrap_or_default() + 1 };
-        Self { negative: value.is_sign_negative(), digits, point }
+        Self::of_text(ryu::Buffer::new().format_finite(value))
+    }
+
+    /// From any decimal text, such as `-12.5e-7`.
+    fn of_text(text: &str) -> Self {
+        let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all = [whole, fraction].concat();
+        let significant = all.trim_start_matches('0');
+        let leading_zeros = all.len() - significant.len();
+        let digits = significant.trim_end_matches('0');
+        if digits.is_empty() {
+            return Self { negative, digits: "0".to_owned(), point: 0 };
+        }
+        let before_point =
+            i32::try_from(whole.len()).unwrap_or(i32::MAX) - i32::try_from(leading_zeros).unwrap_or(0);
+        let point = before_point + exponent.parse::<i32>().unwrap_or_default();
+        Self { negative, digits: digits.to_owned(), point }
     }
 
     fn write_sign(&self, text: &mut String) {
@@ -37,6 +52,15 @@ impl Shortest {
         let exponent = self.point - 1;
         let sign = if exponent < 0 { '-' } else { '+' };
         write!(text, "e{sign}{:0least$}", exponent.abs()).expect("a String takes any text");
+    }
+
+    /// Go's `'g'` with the fewest digits: an exponent below -4 and from 6 digits before the point up.
+    fn write_general(&self, text: &mut String) {
+        if self.digits != "0" && !(-4..6).contains(&(self.point - 1)) {
+            self.write_exponential(text, 2);
+        } else {
+            self.write_positional(text);
+        }
     }
 
     /// `ddd.ddd`, or only `ddd` when there is no fraction.
@@ -78,13 +102,12 @@ pub fn write_go_float(text: &mut String, value: f64) {
     if write_non_finite(text, value, ["NaN", "+Inf", "-Inf"]) {
         return;
     }
-    let shortest = Shortest::of(value);
-    let exponent = shortest.point - 1;
-    if value != 0.0 && !(-4..6).contains(&exponent) {
-        shortest.write_exponential(text, 2);
-    } else {
-        shortest.write_positional(text);
-    }
+    Shortest::of(value).write_general(text);
+}
+
+/// A float as Go's `strconv.FormatFloat(value, 'g', -1, 32)` prints it, for a finite one.
+pub(crate) fn write_go_narrow_float(text: &mut String, value: f32) {
+    Shortest::of_text(ryu::Buffer::new().format_finite(value)).write_general(text);
 }
 
 /// A float as Go's `encoding/json` prints it: positional from 1e-6 up to 1e21, else `1e+21`, `1e-7`.

@@ -27,7 +27,9 @@ pub fn natural_order(one: &str, other: &str) -> Ordering {
 }
 
 fn compare_from(before: &str, one: &str, other: &str) -> Ordering {
-    let (Some(a), Some(b)) = (one.chars().next(), other.chars().next()) else { return one.len().cmp(&other.len()) };
+    let (Some(a), Some(b)) = (one.chars().next(), other.chars().next()) else {
+        return one.len().cmp(&other.len());
+    };
     match (is_letter(a), is_letter(b)) {
         (true, true) => return a.cmp(&b),
         (true, false) => return Ordering::Greater,
@@ -90,7 +92,9 @@ pub fn sort_naturally<T>(members: &mut [(&str, T)]) {
         merged.clear();
         for pair in places.chunks(2 * width) {
             let (mut left, mut right) = pair.split_at(width.min(pair.len()));
-            while let (Some((&first, left_rest)), Some((&second, right_rest))) = (left.split_first(), right.split_first()) {
+            while let (Some((&first, left_rest)), Some((&second, right_rest))) =
+                (left.split_first(), right.split_first())
+            {
                 if natural_order(members[second].0, members[first].0) == Ordering::Less {
                     merged.push(second);
                     right = right_rest;

@@ -25,6 +25,26 @@ pub(super) struct Analysis {
     pub(super) clean: bool,
 }
 
+impl Analysis {
+    /// Whether go-yaml would read this key in JSON: without line breaks, and of at most `most` characters as JSON
+    /// writes it.
+    pub(super) fn is_readable_key(&self, key: &str, most: usize) -> bool {
+        if key.contains('\u{85}') {
+            return false;
+        }
+        // An escape takes six characters at most.
+        key.len() * 6 + 2 <= most || key.chars().map(json_width).sum::<usize>() + 2 <= most
+    }
+}
+
+fn json_width(character: char) -> usize {
+    match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\x08' | '\x0C' => 2,
+        '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\x1F' => 6,
+        _ => 1,
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Class {
@@ -88,8 +108,8 @@ pub(super) fn analyse(text: &str, style: Style) -> Analysis {
     let mut indicators = bytes.starts_with(b"---")
         || bytes.starts_with(b"...")
         || match first {
-            b'#' | b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\'' | b'"' | b'%' | b'@'
-            | b'`' => true,
+            b'#' | b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\'' | b'"'
+            | b'%' | b'@' | b'`' => true,
             b'?' | b'-' => blank_at(1),
             _ => false,
         };

@@ -3,6 +3,8 @@
 //! Both originals descend from one emitter and share its layout machine (column, indentation, whether the line holds
 //! only indentation so far); they differ in how they choose and escape scalars. It must not know value types.
 
+use std::borrow::Cow;
+
 use super::{
     EmitError, Sink, Style,
     number::{write_kubernetes_float, write_python_float},
@@ -19,7 +21,7 @@ const WIDTH: usize = 80;
 const INDENT: usize = 2;
 /// The longest key, in bytes, that is written `key: value` rather than `? key`.
 const SIMPLE_KEY: usize = 128;
-/// The longest key with its quotes, in characters, go-yaml reads in JSON.
+/// The longest key, in characters, that go-yaml reads in JSON: with quotes and escapes.
 const READABLE_KEY: usize = 1024;
 
 /// Writes YAML, as a [`Sink`].
@@ -210,8 +212,8 @@ impl<'text> Emitter<'text> {
             self.frames.push(Frame { kind: FrameKind::Empty, outer });
             return Ok(());
         }
-        let in_line = kind == FrameKind::List && context == Context::Value && !self.indention;
-        if !(in_line && self.indent.is_some()) {
+        // A list right after `key:` is not indented.
+        if kind != FrameKind::List || context != Context::Value || self.indention {
             self.indent = Some(self.indent_more(0));
         }
         self.frames.push(Frame { kind, outer });
@@ -225,6 +227,30 @@ impl<'text> Emitter<'text> {
     }
 
     // Scalars.
+
+    /// Marshal hands its text through go-yaml's reader, to which a next line (U+0085) within quotes is a line break
+    /// to fold.
+    fn as_read_back<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        const NEXT_LINE: char = '\u{85}';
+        if !self.strict || self.style != Style::Kubernetes || !text.contains(NEXT_LINE) {
+            return Cow::Borrowed(text);
+        }
+        let mut folded = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(NEXT_LINE) {
+            folded.push_str(rest[..at].trim_end_matches(' '));
+            let after = rest[at..].trim_start_matches([' ', NEXT_LINE]);
+            let breaks = rest[at..rest.len() - after.len()].matches(NEXT_LINE).count();
+            if breaks == 1 {
+                folded.push(' ');
+            } else {
+                folded.extend(std::iter::repeat_n('\n', breaks - 1));
+            }
+            rest = after;
+        }
+        folded.push_str(rest);
+        Cow::Owned(folded)
+    }
 
     /// A scalar that is not text.
     fn write_word(&mut self, word: &str) {
@@ -275,7 +301,11 @@ impl<'text> Emitter<'text> {
         match self.style {
             Style::Kubernetes => {
                 if analysis.newline {
-                    if analysis.block && !simple_key { ScalarStyle::Literal } else { ScalarStyle::DoubleQuoted }
+                    if analysis.block && !simple_key {
+                        ScalarStyle::Literal
+                    } else {
+                        ScalarStyle::DoubleQuoted
+                    }
                 } else if go_must_quote(text) || (simple_key && analysis.multiline) {
                     ScalarStyle::DoubleQuoted
                 } else if analysis.plain {
@@ -303,15 +333,15 @@ impl<'text> Emitter<'text> {
         match self.style {
             Style::Kubernetes => !analysis.multiline && key.len() <= SIMPLE_KEY,
             // PyYAML counts characters, and the tag `!!str` it does not write.
-            Style::PyYaml => !analysis.multiline && !key.is_empty() && key.chars().count() + "!!str".len() < SIMPLE_KEY,
+            Style::PyYaml => {
+                !analysis.multiline && !key.is_empty() && key.chars().count() + "!!str".len() < SIMPLE_KEY
+            }
         }
     }
 
     /// What go-yaml's reader, which Marshal passes everything through, would not read back from JSON.
     fn refuse_unreadable(&mut self, text: &str) {
-        let unreadable = |character: &char| {
-            matches!(character, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}')
-        };
+        let unreadable = |character: &char| matches!(character, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
         if let Some(character) = text.chars().find(unreadable) {
             self.refuse(EmitError::Character(character));
         }
@@ -620,9 +650,10 @@ impl Sink for Emitter<'_> {
     }
 
     fn string(&mut self, text: &str) {
-        let analysis = analyse(text, self.style);
+        let text = self.as_read_back(text);
+        let analysis = analyse(&text, self.style);
         let context = self.lead();
-        self.write_text(text, &analysis, context);
+        self.write_text(&text, &analysis, context);
     }
 
     fn begin_list(&mut self, length: usize) -> Result<(), EmitError> {
@@ -639,7 +670,7 @@ impl Sink for Emitter<'_> {
 
     fn key(&mut self, key: &str) {
         let analysis = analyse(key, self.style);
-        if self.strict && key.len() > READABLE_KEY - 2 {
+        if self.strict && !analysis.is_readable_key(key, READABLE_KEY) {
             self.refuse(EmitError::LongKey);
         }
         self.write_indent();

@@ -3,48 +3,64 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use granit_parser::{ErrorKind as ScanErrorKind, Event, Marker, Parser, ScalarStyle, StrInput, Tag};
-
-use super::{check_length, key::key_text};
+use super::{
+    check_length,
+    key::key_text,
+    scalar::{kubernetes_scalar, pyyaml_scalar, shortened, standard_tag, unknown_tag},
+};
 use crate::{
     error::{Error, ErrorKind, LimitKind},
     options::{DuplicateKeys, Options, Rules},
-    position::{NodeId, Position, Span, Spans, saturating_u32},
-    resolve::{Scalar, python_float, python_int, python_timestamp, resolve_plain},
+    position::{NodeId, Position, Span, Spans},
+    syntax::{Event, EventKind, Parser, Properties, ScalarStyle, SyntaxError, check_characters},
     value::{Map, Value},
 };
 
 pub(super) struct Builder<'text, 'options> {
-    text: &'text str,
     options: &'options Options,
-    parser: Parser<'text, StrInput<'text>>,
+    parser: Parser<'text>,
     with_spans: bool,
     spans: Spans,
     stack: Vec<Frame>,
-    anchors: HashMap<usize, Anchor>,
-    /// Anchors of collections that are still open, so that an alias to one is known for what it is.
+    /// The latest anchor of each name.
+    anchor_names: HashMap<&'text str, AnchorId>,
+    /// The anchored values; none while a collection is still open.
+    anchors: Vec<Option<Anchor>>,
     nodes: usize,
     alias_nodes: usize,
     alias_bytes: usize,
+    kept_nodes: usize,
+    kept_bytes: usize,
     documents: usize,
     root: Option<Value>,
-    /// Where the text of [`Position`]s begins: a byte order mark has no column.
     ended: bool,
 }
+
+/// An index into the anchors of the document.
+type AnchorId = usize;
 
 /// An open collection.
 struct Frame {
     shape: Shape,
-    anchor: usize,
+    anchor: Option<AnchorId>,
     node: Option<NodeId>,
     start: Position,
-    /// How much the anchored values within cost so far, to be charged for each alias of this collection.
+    /// What it costs so far to repeat this collection.
     cost: Cost,
 }
 
 enum Shape {
-    List { items: Vec<Value>, kind: ListKind },
-    Map { map: Map, origins: Vec<Origin>, key: Option<Key>, merged: Vec<(Map, Option<NodeId>)>, kind: MapKind },
+    List {
+        items: Vec<Value>,
+        kind: ListKind,
+    },
+    Map {
+        map: Map,
+        origins: Vec<Origin>,
+        key: Option<Key>,
+        merged: Vec<(Map, Option<NodeId>)>,
+        kind: MapKind,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,8 +95,6 @@ struct Anchor {
     value: Value,
     node: Option<NodeId>,
     cost: Cost,
-    /// Levels of collections within.
-    depth: usize,
 }
 
 /// What a value costs to repeat.
@@ -88,15 +102,8 @@ struct Anchor {
 struct Cost {
     nodes: usize,
     bytes: usize,
+    /// Levels of collections within.
     depth: usize,
-}
-
-impl Cost {
-    fn add(&mut self, other: Self) {
-        self.nodes = self.nodes.saturating_add(other.nodes);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.depth = self.depth.max(other.depth);
-    }
 }
 
 /// A value that is ready to be put where it belongs.
@@ -105,37 +112,41 @@ struct Ready {
     span: Span,
     node: Option<NodeId>,
     cost: Cost,
-    /// It is an alias, or a plain (or so tagged) `<<`.
     source: Source,
 }
 
+/// How a value came to be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
+pub(super) enum Source {
     Written,
     Alias,
+    /// It is a `<<` that asks for a merge.
     MergeKey,
 }
 
 impl<'text, 'options> Builder<'text, 'options> {
     pub(super) fn new(text: &'text str, options: &'options Options, with_spans: bool) -> Result<Self, Error> {
         check_length(text.len(), options)?;
-        let depth = options.limits.effective_depth();
-        let mut parser_options = granit_parser::options! {
-            flow_nesting_limit: depth.saturating_add(1),
-            block_nesting_limit: depth.saturating_add(1),
-        };
-        parser_options.set_emit_comments(false);
+        check_characters(text).map_err(|(character, offset)| {
+            let message =
+                format!("the character U+{:04X} is not allowed in YAML; remove it", u32::from(character));
+            let at = Position::of_offset(text, offset);
+            Error::new(ErrorKind::Syntax, at, message)
+                .with_go_text("yaml: control characters are not allowed")
+        })?;
         Ok(Self {
-            text,
             options,
-            parser: Parser::new_from_str_with_options(text, parser_options),
+            parser: Parser::new(text, options.rules),
             with_spans,
             spans: Spans::default(),
             stack: Vec::new(),
-            anchors: HashMap::new(),
+            anchor_names: HashMap::new(),
+            anchors: Vec::new(),
             nodes: 0,
             alias_nodes: 0,
             alias_bytes: 0,
+            kept_nodes: 0,
+            kept_bytes: 0,
             documents: 0,
             root: None,
             ended: false,
@@ -145,11 +156,11 @@ impl<'text, 'options> Builder<'text, 'options> {
     /// The one document of the text.
     pub(super) fn read_single(mut self) -> Result<Option<(Value, Spans)>, Error> {
         let Some(document) = self.read_next()? else { return Ok(None) };
-        while let Some((event, span)) = self.next_event()? {
-            if let Event::DocumentStart(..) = event {
+        while let Some(event) = self.next_event()? {
+            if let EventKind::DocumentStart = event.kind {
                 return Err(Error::new(
                     ErrorKind::SecondDocument,
-                    position(span.start),
+                    event.start.position(),
                     "a second document begins here; only one is expected",
                 ));
             }
@@ -159,67 +170,117 @@ impl<'text, 'options> Builder<'text, 'options> {
 
     /// The next document, or none at the end of the text.
     pub(super) fn read_next(&mut self) -> Result<Option<(Value, Spans)>, Error> {
-        while let Some((event, span)) = self.next_event()? {
-            let span = Span { start: position(span.start), end: position(span.end) };
-            match event {
-                Event::DocumentStart(..) => {
-                    self.documents += 1;
-                    let limit = self.options.limits.documents;
-                    if self.documents > limit {
-                        let message = format!("more than {limit} documents are not read");
-                        return Err(Error::limit(LimitKind::Documents, span.start, message));
-                    }
-                    self.anchors.clear();
-                    self.spans = Spans::default();
+        self.read_document().map_err(|error| {
+            self.ended = true;
+            let found_while_parsing = match error.kind {
+                ErrorKind::Syntax | ErrorKind::Limit(_) => true,
+                ErrorKind::Alias => error.go_text().is_some_and(|text| text.starts_with(UNKNOWN_ANCHOR)),
+                _ => false,
+            };
+            if self.options.rules == Rules::PyYaml || found_while_parsing {
+                error
+            } else {
+                self.with_earlier_go_text(error)
+            }
+        })
+    }
+
+    /// go-yaml parses the whole document before it looks at what anything means: a later mistake in syntax is what it
+    /// tells of.
+    fn with_earlier_go_text(&mut self, error: Error) -> Error {
+        loop {
+            let later = match self.parser.next() {
+                Err(later) => Some(syntax_error(later)),
+                Ok(Some(Event { kind: EventKind::Alias(name), .. }))
+                    if !self.anchor_names.contains_key(name) =>
+                {
+                    return error.with_go_text(unknown_anchor(name));
                 }
-                Event::DocumentEnd => {
+                Ok(Some(Event { kind: EventKind::DocumentEnd, .. }) | None) => None,
+                Ok(Some(event)) => {
+                    if let EventKind::Scalar { properties, .. }
+                    | EventKind::ListStart(properties)
+                    | EventKind::MapStart(properties) = event.kind
+                        && let Some(name) = properties.anchor
+                    {
+                        self.anchor_names.entry(name).or_default();
+                    }
+                    continue;
+                }
+            };
+            return match later.as_ref().and_then(Error::go_text) {
+                Some(text) => error.with_go_text(text),
+                None => error,
+            };
+        }
+    }
+
+    fn read_document(&mut self) -> Result<Option<(Value, Spans)>, Error> {
+        while let Some(event) = self.next_event()? {
+            let span = Span { start: event.start.position(), end: event.end.position() };
+            match event.kind {
+                EventKind::DocumentStart => self.begin_document(span)?,
+                EventKind::DocumentEnd => {
                     let value = self.root.take().unwrap_or_default();
                     return Ok(Some((value, std::mem::take(&mut self.spans))));
                 }
-                Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag.as_deref(), span)?,
-                Event::SequenceStart(_, anchor, tag) => self.begin_list(anchor, tag.as_deref(), span)?,
-                Event::MappingStart(_, anchor, tag) => self.begin_map(anchor, tag.as_deref(), span)?,
-                Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
-                Event::Alias(anchor) => self.alias(anchor, span)?,
-                _ => {}
+                EventKind::Scalar { text, style, properties } => {
+                    self.scalar(text, style, &properties, span)?;
+                }
+                EventKind::ListStart(properties) => self.begin_list(&properties, span)?,
+                EventKind::MapStart(properties) => self.begin_map(&properties, span)?,
+                EventKind::ListEnd | EventKind::MapEnd => self.end(span)?,
+                EventKind::Alias(name) => self.alias(name, span)?,
             }
         }
         Ok(None)
     }
 
-    fn next_event(&mut self) -> Result<Option<(Event<'text>, granit_parser::Span)>, Error> {
+    fn begin_document(&mut self, span: Span) -> Result<(), Error> {
+        self.documents += 1;
+        let limit = self.options.limits.documents;
+        if self.documents > limit {
+            let message = format!("more than {limit} documents are not read");
+            return Err(Error::limit(LimitKind::Documents, span.start, message));
+        }
+        self.anchors.clear();
+        self.anchor_names.clear();
+        self.spans = Spans::default();
+        Ok(())
+    }
+
+    fn next_event(&mut self) -> Result<Option<Event<'text>>, Error> {
         if self.ended {
             return Ok(None);
         }
-        match self.parser.next_event() {
-            None => {
-                self.ended = true;
-                Ok(None)
-            }
-            Some(Ok((Event::StreamEnd, _))) => {
-                self.ended = true;
-                Ok(None)
-            }
-            Some(Ok(event)) => Ok(Some(event)),
-            Some(Err(error)) => {
-                self.ended = true;
-                let at = position(*error.marker());
-                Err(match error.kind() {
-                    ScanErrorKind::RecursionLimitExceeded => self.too_deep(at),
-                    ScanErrorKind::UnknownAnchor => Error::new(
-                        ErrorKind::Alias,
-                        at,
-                        "no anchor of this name stands before the alias; write `&name` at the value it should repeat",
-                    ),
-                    _ => Error::new(ErrorKind::Syntax, at, error.info()),
-                })
-            }
+        let event = self.parser.next();
+        if !matches!(event, Ok(Some(_))) {
+            self.ended = true;
         }
+        event.map_err(syntax_error)
+    }
+
+    /// A number for the anchor of a node that begins.
+    fn new_anchor(&mut self, properties: &Properties<'text>, span: Span) -> Result<Option<AnchorId>, Error> {
+        let Some(name) = properties.anchor else { return Ok(None) };
+        let id = self.anchors.len();
+        self.anchors.push(None);
+        let earlier = self.anchor_names.insert(name, id);
+        if earlier.is_some() && self.options.rules == Rules::PyYaml {
+            let message =
+                format!("the anchor `&{name}` stands here a second time; give one of them another name");
+            return Err(Error::new(ErrorKind::Alias, span.start, message));
+        }
+        Ok(Some(id))
     }
 
     fn too_deep(&self, at: Position) -> Error {
         let depth = self.options.limits.effective_depth();
-        Error::limit(LimitKind::Depth, at, format!("lists and mappings nested more than {depth} levels deep are not read"))
+        Error::limit(
+            LimitKind::Depth,
+            at,
+            format!("lists and mappings nested more than {depth} levels deep are not read"),
+        )
     }
 
     fn count_node(&mut self, at: Position) -> Result<(), Error> {
@@ -231,41 +292,44 @@ impl<'text, 'options> Builder<'text, 'options> {
         Ok(())
     }
 
-    fn begin_list(&mut self, anchor: usize, tag: Option<&Tag>, span: Span) -> Result<(), Error> {
-        let kind = match (self.options.rules, tag.and_then(standard_tag).as_deref()) {
+    fn begin_list(&mut self, properties: &Properties<'text>, span: Span) -> Result<(), Error> {
+        let kind = match (self.options.rules, properties.tag.as_deref().and_then(standard_tag)) {
             (Rules::PyYaml, Some("omap" | "pairs")) => ListKind::Pairs,
-            (Rules::PyYaml, Some("seq" | "list") | None) if is_no_tag(tag) || tag.is_some() => {
-                self.refuse_foreign_tag(tag, span, &["seq"])?;
-                ListKind::Plain
-            }
-            (Rules::PyYaml, _) => {
-                self.refuse_foreign_tag(tag, span, &["seq"])?;
-                ListKind::Plain
-            }
-            (Rules::Kubernetes, _) => ListKind::Plain,
+            _ => ListKind::Plain,
         };
+        self.refuse_foreign_tag(properties, span, &["seq", "omap", "pairs"])?;
+        let anchor = self.new_anchor(properties, span)?;
         self.begin(Shape::List { items: Vec::new(), kind }, anchor, span)
     }
 
-    fn begin_map(&mut self, anchor: usize, tag: Option<&Tag>, span: Span) -> Result<(), Error> {
-        let set = self.options.rules == Rules::PyYaml && tag.and_then(standard_tag).as_deref() == Some("set");
-        if self.options.rules == Rules::PyYaml {
-            self.refuse_foreign_tag(tag, span, &["map", "set"])?;
-        }
-        let kind = if set { MapKind::Set } else { MapKind::Plain };
+    fn begin_map(&mut self, properties: &Properties<'text>, span: Span) -> Result<(), Error> {
+        let kind = match (self.options.rules, properties.tag.as_deref().and_then(standard_tag)) {
+            (Rules::PyYaml, Some("set")) => MapKind::Set,
+            _ => MapKind::Plain,
+        };
+        self.refuse_foreign_tag(properties, span, &["map", "set"])?;
+        let anchor = self.new_anchor(properties, span)?;
         let shape = Shape::Map { map: Map::new(), origins: Vec::new(), key: None, merged: Vec::new(), kind };
         self.begin(shape, anchor, span)
     }
 
-    fn refuse_foreign_tag(&self, tag: Option<&Tag>, span: Span, known: &[&str]) -> Result<(), Error> {
-        let Some(tag) = tag.filter(|tag| !is_no_tag(Some(tag))) else { return Ok(()) };
-        if standard_tag(tag).is_some_and(|name| known.contains(&name.as_ref())) {
-            return Ok(());
+    /// PyYAML takes only tags it knows; go-yaml takes any on a collection and does nothing with it.
+    fn refuse_foreign_tag(
+        &self,
+        properties: &Properties<'_>,
+        span: Span,
+        known: &[&str],
+    ) -> Result<(), Error> {
+        match properties.tag.as_deref() {
+            Some(tag) if self.options.rules == Rules::PyYaml && tag != "!" => match standard_tag(tag) {
+                Some(name) if known.contains(&name) => Ok(()),
+                _ => Err(unknown_tag(tag, span)),
+            },
+            _ => Ok(()),
         }
-        Err(unknown_tag(tag, span))
     }
 
-    fn begin(&mut self, shape: Shape, anchor: usize, span: Span) -> Result<(), Error> {
+    fn begin(&mut self, shape: Shape, anchor: Option<AnchorId>, span: Span) -> Result<(), Error> {
         self.count_node(span.start)?;
         if self.stack.len() >= self.options.limits.effective_depth() {
             return Err(self.too_deep(span.start));
@@ -279,7 +343,13 @@ impl<'text, 'options> Builder<'text, 'options> {
             Shape::List { .. } => self.spans.add_list(span),
             Shape::Map { .. } => self.spans.add_map(span),
         });
-        self.stack.push(Frame { shape, anchor, node, start: span.start, cost: Cost { nodes: 1, bytes: 0, depth: 1 } });
+        self.stack.push(Frame {
+            shape,
+            anchor,
+            node,
+            start: span.start,
+            cost: Cost { nodes: 1, bytes: 0, depth: 1 },
+        });
         Ok(())
     }
 
@@ -328,9 +398,16 @@ impl<'text, 'options> Builder<'text, 'options> {
         all
     }
 
-    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Error> {
-        let Some(target) = self.anchors.get(&anchor) else {
-            return Err(Error::new(ErrorKind::Alias, span.start, "this alias stands inside the very value it repeats"));
+    fn alias(&mut self, name: &str, span: Span) -> Result<(), Error> {
+        let Some(&anchor) = self.anchor_names.get(name) else {
+            let message =
+                format!("no anchor `&{name}` stands before this alias; write it at the value to be repeated");
+            return Err(Error::new(ErrorKind::Alias, span.start, message).with_go_text(unknown_anchor(name)));
+        };
+        let Some(target) = &self.anchors[anchor] else {
+            let message = format!("`*{name}` stands inside the very value it repeats");
+            return Err(Error::new(ErrorKind::Alias, span.start, message)
+                .with_go_text(format!("yaml: anchor '{name}' value contains itself")));
         };
         let limits = &self.options.limits;
         self.alias_nodes = self.alias_nodes.saturating_add(target.cost.nodes);
@@ -343,22 +420,21 @@ impl<'text, 'options> Builder<'text, 'options> {
             let message = format!("aliases repeat more than {} bytes of text", limits.alias_bytes);
             return Err(Error::limit(LimitKind::AliasBytes, span.start, message));
         }
-        if self.stack.len() + target.depth > limits.effective_depth() {
+        if self.stack.len() + target.cost.depth > limits.effective_depth() {
             return Err(self.too_deep(span.start));
         }
-        let cost = Cost { depth: target.depth, ..target.cost };
+        let cost = target.cost;
         let value = target.value.clone();
         let target_node = target.node;
         let node = target_node.map(|target| self.spans.add_alias(span, target));
-        self.ready(Ready { value, span, node, cost, source: Source::Alias }, 0)
+        self.ready(Ready { value, span, node, cost, source: Source::Alias }, None)
     }
 
     fn scalar(
         &mut self,
         text: Cow<'text, str>,
         style: ScalarStyle,
-        anchor: usize,
-        tag: Option<&Tag>,
+        properties: &Properties<'text>,
         span: Span,
     ) -> Result<(), Error> {
         let limit = self.options.limits.scalar_bytes;
@@ -371,137 +447,23 @@ impl<'text, 'options> Builder<'text, 'options> {
             self.count_node(span.start)?;
         }
         let bytes = text.len();
+        let tag = properties.tag.as_deref();
         let (value, source) = match self.options.rules {
-            Rules::Kubernetes => self.kubernetes_scalar(text, style, tag, is_key, span)?,
-            Rules::PyYaml => self.pyyaml_scalar(text, style, tag, is_key, span)?,
+            Rules::Kubernetes => kubernetes_scalar(text, style, tag, is_key, span)?,
+            Rules::PyYaml => pyyaml_scalar(text, style, tag, is_key, span)?,
         };
-        let node = (self.with_spans && !is_key || anchor != 0 && self.with_spans).then(|| self.spans.add_scalar(span));
+        let anchor = self.new_anchor(properties, span)?;
+        let node = (self.with_spans && (!is_key || anchor.is_some())).then(|| self.spans.add_scalar(span));
         let cost = Cost { nodes: usize::from(!is_key), bytes, depth: 0 };
         self.ready(Ready { value, span, node, cost, source }, anchor)
     }
 
-    fn kubernetes_scalar(
-        &self,
-        text: Cow<'text, str>,
-        style: ScalarStyle,
-        tag: Option<&Tag>,
-        is_key: bool,
-        span: Span,
-    ) -> Result<(Value, Source), Error> {
-        let plain = style == ScalarStyle::Plain;
-        let standard = tag.and_then(standard_tag);
-        if is_key && text == "<<" && ((plain && tag.is_none()) || is_no_tag(tag) && tag.is_some() || standard.as_deref() == Some("merge")) {
-            return Ok((Value::Null, Source::MergeKey));
-        }
-        let wanted = match (tag, standard.as_deref()) {
-            (None, _) if plain => None,
-            (Some(_), Some(name @ ("bool" | "int" | "float" | "null" | "timestamp"))) => Some(name),
-            (Some(_), Some("binary")) => {
-                let bytes = decode_base64(&text, false).ok_or_else(|| {
-                    Error::new(ErrorKind::Tag, span.start, "!!binary is not followed by base64 text")
-                })?;
-                return Ok((Value::String(String::from_utf8_lossy(&bytes).into_owned()), Source::Written));
-            }
-            // Quoted text, and tags go-yaml has no type for: the text as it stands.
-            _ => return Ok((Value::String(text.into_owned()), Source::Written)),
-        };
-        let scalar = resolve_plain(&text, Rules::Kubernetes);
-        let fits = match wanted {
-            None => true,
-            Some("bool") => matches!(scalar, Scalar::Bool(_)),
-            Some("int") => matches!(scalar, Scalar::Int(_) | Scalar::Uint(_)),
-            Some("float") => matches!(scalar, Scalar::Int(_) | Scalar::Float(_)),
-            Some("null") => matches!(scalar, Scalar::Null),
-            _ => matches!(scalar, Scalar::Timestamp),
-        };
-        if let (false, Some(name)) = (fits, wanted) {
-            let message = format!("`{}` is not a !!{name}", shortened(&text));
-            return Err(Error::new(ErrorKind::Tag, span.start, message));
-        }
-        let value = match scalar {
-            Scalar::Null => Value::Null,
-            Scalar::Bool(value) => Value::Bool(value),
-            Scalar::Int(value) if wanted == Some("float") => Value::Float(value as f64),
-            Scalar::Int(value) => Value::Int(value),
-            Scalar::Uint(value) => Value::Uint(value),
-            Scalar::Float(value) if !value.is_finite() && !is_key => {
-                let message = format!("the number {text} cannot be kept: JSON has no such number; quote it if text is meant");
-                return Err(Error::new(ErrorKind::Number, span.start, message));
-            }
-            Scalar::Float(value) => Value::Float(value),
-            _ => Value::String(text.into_owned()),
-        };
-        Ok((value, Source::Written))
-    }
-
-    fn pyyaml_scalar(
-        &self,
-        text: Cow<'text, str>,
-        style: ScalarStyle,
-        tag: Option<&Tag>,
-        is_key: bool,
-        span: Span,
-    ) -> Result<(Value, Source), Error> {
-        let malformed = |what: &str| {
-            let message = format!("`{}` looks like {what} but is none; quote it if text is meant", shortened(&text));
-            Error::new(ErrorKind::Number, span.start, message)
-        };
-        let standard = tag.and_then(standard_tag);
-        let scalar = match (tag, standard.as_deref()) {
-            _ if is_no_tag(tag) => {
-                if tag.is_none() && style != ScalarStyle::Plain {
-                    Scalar::String
-                } else {
-                    resolve_plain(&text, Rules::PyYaml)
-                }
-            }
-            (Some(_), Some("str")) => Scalar::String,
-            (Some(_), Some("null")) => Scalar::Null,
-            (Some(_), Some("int")) => python_int(&text).unwrap_or(Scalar::Malformed),
-            (Some(_), Some("float")) => python_float(&text).map_or(Scalar::Malformed, Scalar::Float),
-            (Some(_), Some("bool")) => match text.to_ascii_lowercase().as_str() {
-                "yes" | "true" | "on" => Scalar::Bool(true),
-                "no" | "false" | "off" => Scalar::Bool(false),
-                _ => Scalar::Malformed,
-            },
-            (Some(_), Some("timestamp")) => Scalar::Timestamp,
-            (Some(_), Some("merge")) => Scalar::Merge,
-            (Some(_), Some("value")) => Scalar::DefaultValue,
-            (Some(_), Some("binary")) => {
-                let text = decode_base64(&text, true).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
-                    Error::new(ErrorKind::Tag, span.start, "!!binary is not followed by the base64 of UTF-8 text")
-                })?;
-                return Ok((Value::String(text), Source::Written));
-            }
-            (Some(tag), _) => return Err(unknown_tag(tag, span)),
-            (None, _) => Scalar::String,
-        };
-        let value = match scalar {
-            Scalar::Null => Value::Null,
-            Scalar::Bool(value) => Value::Bool(value),
-            Scalar::Int(value) => Value::Int(value),
-            Scalar::Uint(value) => Value::Uint(value),
-            Scalar::Float(value) => Value::Float(value),
-            Scalar::Timestamp => Value::String(python_timestamp(&text).ok_or_else(|| malformed("a time"))?),
-            Scalar::Malformed => return Err(malformed("a number or a time")),
-            Scalar::Merge if is_key => return Ok((Value::Null, Source::MergeKey)),
-            Scalar::DefaultValue if is_key => Value::String(text.into_owned()),
-            Scalar::Merge | Scalar::DefaultValue => {
-                let message = format!("a plain `{text}` cannot be a value; quote it if text is meant");
-                return Err(Error::new(ErrorKind::Tag, span.start, message));
-            }
-            Scalar::String => Value::String(text.into_owned()),
-        };
-        Ok((value, Source::Written))
-    }
-
     /// Puts a finished value where it belongs: into the open collection, or as the document's own.
-    fn ready(&mut self, ready: Ready, anchor: usize) -> Result<(), Error> {
-        if anchor != 0 {
-            let anchored =
-                Anchor { value: ready.value.clone(), node: ready.node, cost: ready.cost, depth: ready.cost.depth };
+    fn ready(&mut self, ready: Ready, anchor: Option<AnchorId>) -> Result<(), Error> {
+        if let Some(anchor) = anchor {
             self.charge_anchor(&ready)?;
-            self.anchors.insert(anchor, anchored);
+            let value = ready.value.clone();
+            self.anchors[anchor] = Some(Anchor { value, node: ready.node, cost: ready.cost });
         }
         let rules = self.options.rules;
         let duplicates = self.options.duplicate_keys;
@@ -586,24 +548,57 @@ impl<'text, 'options> Builder<'text, 'options> {
         Ok(())
     }
 
-    /// Keeping an anchored value costs a copy of it, which counts as one more repetition.
+    /// Keeping an anchored value to be repeated costs a copy of it, and anchors may stand within anchors.
     fn charge_anchor(&mut self, ready: &Ready) -> Result<(), Error> {
         let limits = &self.options.limits;
-        self.alias_nodes = self.alias_nodes.saturating_add(ready.cost.nodes);
-        self.alias_bytes = self.alias_bytes.saturating_add(ready.cost.bytes);
-        if self.alias_nodes > limits.alias_nodes.saturating_add(limits.nodes) {
-            let message = format!("anchors and aliases hold more than {} values", limits.alias_nodes);
-            return Err(Error::limit(LimitKind::AliasNodes, ready.span.start, message));
-        }
-        Ok(())
+        self.kept_nodes = self.kept_nodes.saturating_add(ready.cost.nodes);
+        self.kept_bytes = self.kept_bytes.saturating_add(ready.cost.bytes);
+        let (limit, message) = if self.kept_nodes > limits.nodes {
+            (LimitKind::AliasNodes, format!("anchors hold more than {} values", limits.nodes))
+        } else if self.kept_bytes > limits.bytes {
+            (LimitKind::AliasBytes, format!("anchors hold more than {} bytes of text", limits.bytes))
+        } else {
+            return Ok(());
+        };
+        Err(Error::limit(limit, ready.span.start, message))
     }
+}
+
+const UNKNOWN_ANCHOR: &str = "yaml: unknown anchor";
+
+fn unknown_anchor(name: &str) -> String {
+    format!("{UNKNOWN_ANCHOR} '{name}' referenced")
+}
+
+/// The words of the parser, with where what it was reading began.
+fn syntax_error(error: SyntaxError) -> Error {
+    let at = error.at.position();
+    let message = match error.context {
+        Some((what, began)) if began.position() != at => {
+            format!("{}, {what} that begins on {}", error.problem, began.position())
+        }
+        Some((what, _)) => format!("{}, {what}", error.problem),
+        None => error.problem.to_owned(),
+    };
+    // go-yaml counts lines from 0 in its parser and from 1 in its scanner, and leaves out line 0.
+    let line = match (error.at.line, error.context) {
+        (0, Some((_, began))) => began.line,
+        (0, None) => 0,
+        (line, _) => line + u32::from(error.in_scanner),
+    };
+    let go_text = match line {
+        0 => format!("yaml: {}", error.problem),
+        line => format!("yaml: line {line}: {}", error.problem),
+    };
+    Error::new(ErrorKind::Syntax, at, message).with_go_text(go_text)
 }
 
 /// The mappings a merge key brings in, in the order in which they are to be put into the mapping: later ones win.
 fn merge_sources(ready: Ready, rules: Rules, spans: &Spans) -> Result<Vec<(Map, Option<NodeId>)>, Error> {
     let wrong = |at: Position, kind: &str| {
         let message = format!("`<<` takes a mapping or a list of mappings, not {kind}");
-        Error::new(ErrorKind::Merge, at, message)
+        let go_text = "yaml: map merge requires map or sequence of maps as the value";
+        Error::new(ErrorKind::Merge, at, message).with_go_text(go_text)
     };
     let at = ready.span.start;
     match ready.value {
@@ -630,83 +625,19 @@ fn merge_sources(ready: Ready, rules: Rules, spans: &Spans) -> Result<Vec<(Map, 
 /// A list of mappings with one member each, as PyYAML's `!!omap` wants it, as a list of pairs.
 fn pairs(items: Vec<Value>, span: Span) -> Result<Value, Error> {
     let pair = |item: Value| match item {
-        Value::Map(map) if map.len() == 1 => {
-            Some(map.into_iter().map(|(key, value)| Value::List(vec![Value::String(key), value])).collect::<Vec<_>>())
-        }
+        Value::Map(map) if map.len() == 1 => Some(
+            map.into_iter()
+                .map(|(key, value)| Value::List(vec![Value::String(key), value]))
+                .collect::<Vec<_>>(),
+        ),
         _ => None,
     };
     let pairs: Option<Vec<Vec<Value>>> = items.into_iter().map(pair).collect();
     pairs.map(|pairs| Value::List(pairs.into_iter().flatten().collect())).ok_or_else(|| {
-        Error::new(ErrorKind::Tag, span.start, "!!omap and !!pairs want a list of mappings with one member each")
+        Error::new(
+            ErrorKind::Tag,
+            span.start,
+            "!!omap and !!pairs want a list of mappings with one member each",
+        )
     })
-}
-
-/// The name of a tag of YAML's own, `int` of `!!int`.
-fn standard_tag(tag: &Tag) -> Option<Cow<'_, str>> {
-    tag.suffix_in_namespace("tag:yaml.org,2002:")
-}
-
-/// No tag, or the non-specific `!`.
-fn is_no_tag(tag: Option<&Tag>) -> bool {
-    tag.is_none_or(|tag| tag.original() == "!")
-}
-
-fn unknown_tag(tag: &Tag, span: Span) -> Error {
-    let message = format!("the tag {} is not known here; remove it", tag.original());
-    Error::new(ErrorKind::Tag, span.start, message)
-}
-
-fn shortened(text: &str) -> Cow<'_, str> {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
-}
-
-fn position(marker: Marker) -> Position {
-    Position {
-        line: saturating_u32(marker.line()),
-        column: saturating_u32(marker.col() + 1),
-        offset: marker.byte_offset().unwrap_or_default(),
-    }
-}
-
-/// Base64 as Go's standard encoding reads it (line breaks skipped, padding required); `lenient` skips every other
-/// character too, as Python does.
-fn decode_base64(text: &str, lenient: bool) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut held, mut padding) = (0_u32, 0, 0);
-    for byte in text.bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => {
-                padding += 1;
-                continue;
-            }
-            b'\n' | b'\r' => continue,
-            _ if lenient => continue,
-            _ => return None,
-        };
-        if padding > 0 {
-            return if lenient && held == 0 { Some(bytes) } else { None };
-        }
-        bits = bits << 6 | u32::from(value);
-        held += 1;
-        if held == 4 {
-            bytes.extend([(bits >> 16) as u8, (bits >> 8) as u8, bits as u8]);
-            (bits, held) = (0, 0);
-        }
-    }
-    match (held, padding) {
-        (0, 0) => {}
-        (2, 2) => bytes.push((bits >> 4) as u8),
-        (3, 1) => bytes.extend([(bits >> 10) as u8, (bits >> 2) as u8]),
-        _ => return None,
-    }
-    Some(bytes)
 }

@@ -1,6 +1,10 @@
 //! Keys: every key of a mapping as text, the way each original turns it into text.
 
-use crate::{emit::write_go_float, options::Rules, value::Value};
+use crate::{
+    emit::{write_go_narrow_float, write_python_float},
+    options::Rules,
+    value::Value,
+};
 
 /// The text of a key; none if a value of that kind cannot be a key.
 ///
@@ -17,7 +21,7 @@ pub(super) fn key_text(value: Value, rules: Rules) -> Option<String> {
             Rules::Kubernetes => single_precision(value),
             Rules::PyYaml => {
                 let mut text = String::new();
-                crate::emit::write_python_float(&mut text, value);
+                write_python_float(&mut text, value);
                 text
             }
         },
@@ -34,9 +38,7 @@ fn single_precision(value: f64) -> String {
     if narrow.is_infinite() {
         return if narrow > 0.0 { ".inf" } else { "-.inf" }.to_owned();
     }
-    // The shortest digits of the narrow float, read as a wide one, are its own shortest digits.
-    let shortest: f64 = format!("{narrow:e}").parse().unwrap_or(value);
     let mut text = String::new();
-    write_go_float(&mut text, shortest);
+    write_go_narrow_float(&mut text, narrow);
     text
 }

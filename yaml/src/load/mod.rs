@@ -1,10 +1,11 @@
 //! Reading: parser events become a value, its spans, or an error that says where and why.
 //!
-//! The text is parsed by `granit-parser`; what its scalars mean, what keys, merges, duplicates and aliases do, and
-//! what all of it may cost is decided here. Nothing recurses: open collections are a stack.
+//! What scalars mean, what keys, merges, duplicates and aliases do, and what all of it may cost is decided here.
+//! Nothing recurses: open collections are a stack. It must not know YAML's syntax.
 
 mod builder;
 mod key;
+mod scalar;
 
 use crate::{
     error::{Error, ErrorKind, LimitKind},

@@ -23,8 +23,12 @@ pub(super) fn must_quote(text: &str) -> bool {
 
 fn word(text: &str) -> Scalar {
     match text {
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Scalar::Bool(true),
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => Scalar::Bool(false),
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            Scalar::Bool(true)
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            Scalar::Bool(false)
+        }
         "~" | "null" | "Null" | "NULL" => Scalar::Null,
         _ => Scalar::String,
     }
@@ -34,8 +38,12 @@ fn dot(text: &str) -> Scalar {
     match text {
         ".nan" | ".NaN" | ".NAN" => Scalar::Float(f64::NAN),
         ".inf" | ".Inf" | ".INF" => Scalar::Float(f64::INFINITY),
-        // Underscores are not dropped here, unlike in numbers that begin with a digit or a sign.
         _ if is_decimal_float(text.as_bytes()) => finite(text),
+        // Here underscores must stand between digits; in numbers that begin with a digit or a sign they need not.
+        _ if text.contains('_') && underscores_are_between_digits(text.as_bytes()) => {
+            let plain = text.replace('_', "");
+            if is_decimal_float(plain.as_bytes()) { finite(&plain) } else { Scalar::String }
+        }
         _ => Scalar::String,
     }
 }
@@ -116,6 +124,15 @@ fn signed_parts(negative: bool, digits: &str, radix: u32) -> Option<Scalar> {
     } else {
         Some(i64::try_from(magnitude).map_or(Scalar::Uint(magnitude), Scalar::Int))
     }
+}
+
+fn underscores_are_between_digits(bytes: &[u8]) -> bool {
+    let digit_at =
+        |index: Option<usize>| index.and_then(|index| bytes.get(index)).is_some_and(u8::is_ascii_digit);
+    bytes
+        .iter()
+        .enumerate()
+        .all(|(index, byte)| *byte != b'_' || (digit_at(index.checked_sub(1)) && digit_at(Some(index + 1))))
 }
 
 /// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
@@ -239,7 +256,8 @@ fn parse_zone(bytes: &[u8]) -> Option<()> {
         b"Z" => Some(()),
         [b'+' | b'-', h1, h2, b':', m1, m2] => {
             let number = |a: &u8, b: &u8| {
-                (a.is_ascii_digit() && b.is_ascii_digit()).then(|| u32::from(a - b'0') * 10 + u32::from(b - b'0'))
+                (a.is_ascii_digit() && b.is_ascii_digit())
+                    .then(|| u32::from(a - b'0') * 10 + u32::from(b - b'0'))
             };
             (number(h1, h2)? <= 24 && number(m1, m2)? <= 60).then_some(())
         }
@@ -252,7 +270,10 @@ fn one_or_two_digits(bytes: &[u8]) -> Option<(u32, &[u8])> {
     if digits == 0 {
         return None;
     }
-    Some((bytes[..digits].iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')), &bytes[digits..]))
+    Some((
+        bytes[..digits].iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')),
+        &bytes[digits..],
+    ))
 }
 
 pub(super) fn days_in(month: u32, year: u32) -> u32 {

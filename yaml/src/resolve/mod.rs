@@ -6,7 +6,9 @@
 mod go;
 mod python;
 
-pub(crate) use python::{parse_float as python_float, parse_int as python_int, parse_timestamp as python_timestamp};
+pub(crate) use python::{
+    parse_float as python_float, parse_int as python_int, parse_timestamp as python_timestamp,
+};
 
 use crate::options::Rules;
 
@@ -53,9 +55,4 @@ pub(crate) fn go_must_quote(text: &str) -> bool {
 /// Whether PyYAML's writer must quote this text so that it stays text.
 pub(crate) fn python_must_quote(text: &str) -> bool {
     python::recognise(text) != python::Kind::String
-}
-
-/// Whether `text` is a time to go-yaml v2.
-pub(crate) fn go_is_timestamp(text: &str) -> bool {
-    go::is_timestamp(text)
 }

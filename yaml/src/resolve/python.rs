@@ -120,7 +120,9 @@ fn is_float(text: &str) -> bool {
         [b'0'..=b'9', ..] => {
             let head = count(bytes, digit_or_underscore);
             match &bytes[head..] {
-                [b'.', fraction @ ..] => is_exponent_or_end(&fraction[count(fraction, digit_or_underscore)..]),
+                [b'.', fraction @ ..] => {
+                    is_exponent_or_end(&fraction[count(fraction, digit_or_underscore)..])
+                }
                 rest @ [b':', ..] => match sexagesimal_tail(rest) {
                     Some([b'.', fraction @ ..]) => count(fraction, digit_or_underscore) == fraction.len(),
                     _ => false,
@@ -153,6 +155,8 @@ pub(crate) fn parse_int(text: &str) -> Option<Scalar> {
         [b'0'] => (digits, 10),
         [b'0', b'b', ..] => (&digits[2..], 2),
         [b'0', b'x', ..] => (&digits[2..], 16),
+        // A tag brings texts here that are no integers by their form; Python takes `0o` for octal too.
+        [b'0', b'o' | b'O', ..] => (&digits[2..], 8),
         [b'0', ..] => (digits, 8),
         _ => (digits, 10),
     };
@@ -162,7 +166,8 @@ pub(crate) fn parse_int(text: &str) -> Option<Scalar> {
         for part in digits.split(':') {
             let part = checked_digits(part, 10)?.parse::<i128>();
             let part_or_none = part.as_ref().ok().copied();
-            total = total.zip(part_or_none).and_then(|(total, part)| total.checked_mul(60)?.checked_add(part));
+            total =
+                total.zip(part_or_none).and_then(|(total, part)| total.checked_mul(60)?.checked_add(part));
             float = float * 60.0 + part_or_none.map_or(f64::INFINITY, |part| part as f64);
         }
         return Some(integer(total, negative, float));
@@ -292,10 +297,8 @@ fn timestamp_parts(text: &str, strict: bool) -> Option<TimestampParts> {
     let mut microseconds = 0;
     if let [b'.', after @ ..] = rest {
         let places = count(after, digit);
-        for place in 0..6 {
-            let value = if place < places { u32::from(after[place] - b'0') } else { 0 };
-            microseconds = microseconds * 10 + value;
-        }
+        let shown = after[..places].iter().map(|digit| u32::from(digit - b'0')).chain(std::iter::repeat(0));
+        microseconds = shown.take(6).fold(0, |number, digit| number * 10 + digit);
         rest = &after[places..];
     }
     let zone = parse_zone(rest)?;
@@ -334,5 +337,8 @@ fn digits(bytes: &[u8], least: usize, most: usize) -> Option<(u32, &[u8])> {
     if found < least {
         return None;
     }
-    Some((bytes[..found].iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')), &bytes[found..]))
+    Some((
+        bytes[..found].iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')),
+        &bytes[found..],
+    ))
 }
