@@ -1,0 +1,20 @@
+//! How registries get in: fetch, scan, publish, again.
+//!
+//! One task a registry. Each sync runs in a child process under limits ([`scan::child`]): it fetches into a bare
+//! mirror with gix (or opens a directory), walks the tree without a work tree, and streams what it finds back over
+//! a pipe. The parent stores blobs ahead in small batches and publishes in one short transaction. Whatever fails
+//! on the way leaves what was published untouched.
+//!
+//! Only [`git`] knows gix; no gix type is in any signature outside it. This crate must not know HTTP, pages, or
+//! how a template is processed.
+
+pub mod directory;
+mod git;
+mod publish;
+pub mod scan;
+mod schedule;
+pub mod source;
+
+pub use scan::child::run_scan_child;
+pub use schedule::{Indexer, IndexerConfig, RegistryConfig, RegistryStatus, State, SyncError};
+pub use source::{Source, SourceError};

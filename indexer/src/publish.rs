@@ -1,0 +1,114 @@
+//! From what a scan found to what is published.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use catalog::{
+    FileEntry, Publication, PublishedCollection, PublishedVersion, RegistrySnapshot, VersionSnapshot,
+};
+use schema::registry_file::{Notice, RegistryFile};
+use schema::{CollectionName, Version};
+
+use crate::scan::parent::Tree;
+use crate::scan::protocol::{Scanned, TreeId};
+use crate::schedule::{RegistryConfig, SyncError};
+
+/// The version directories of a registry whose content need not be read again, by path.
+pub(crate) fn known(registry: Option<&RegistrySnapshot>) -> HashMap<String, TreeId> {
+    let versions = registry
+        .into_iter()
+        .flat_map(RegistrySnapshot::templates)
+        .flat_map(|template| template.versions.values());
+    versions
+        .filter_map(|version| {
+            let id = version.tree_id.clone().filter(|id| TreeId::is_ours(id))?;
+            Some((version.path.clone(), TreeId(id)))
+        })
+        .collect()
+}
+
+/// Whether all of a registry was scanned by this code, so that an unmoved head means that nothing changed.
+pub(crate) fn is_current(registry: &RegistrySnapshot) -> bool {
+    let mut versions = registry.templates().flat_map(|template| template.versions.values());
+    versions.all(|version| version.tree_id.as_deref().is_some_and(TreeId::is_ours))
+}
+
+/// Everything a scan found, as the catalogue takes it.
+pub(crate) fn publication(
+    config: &RegistryConfig,
+    before: Option<&RegistrySnapshot>,
+    tree: Tree,
+    now: i64,
+) -> Result<Publication, SyncError> {
+    let Tree { commit, registry_file, collections, versions, known, findings } = tree;
+    let notice =
+        |notices, collection: Option<&CollectionName>, template: &str, version: &Version| -> Option<Notice> {
+            RegistryFile::notice(notices, collection, template, version).cloned()
+        };
+    let (withdrawn, deprecated) = (&registry_file.withdrawn, &registry_file.deprecated);
+    let mut published = Vec::with_capacity(versions.len() + known.len());
+    for scanned in versions {
+        let (collection, template) = (scanned.collection.as_ref(), scanned.template.as_str());
+        let withdrawn = notice(withdrawn, collection, template, &scanned.version);
+        let deprecated = notice(deprecated, collection, template, &scanned.version);
+        published.push(PublishedVersion { withdrawn, deprecated, ..version(scanned) });
+    }
+    if !known.is_empty() {
+        let by_path = by_path(before);
+        for known in known {
+            let snapshot = by_path
+                .get(known.path.as_str())
+                .ok_or_else(|| SyncError::new("the scan knows a version we do not"))?;
+            let withdrawn =
+                notice(withdrawn, known.collection.as_ref(), known.template.as_str(), &known.version);
+            let deprecated =
+                notice(deprecated, known.collection.as_ref(), known.template.as_str(), &known.version);
+            let unchanged = PublishedVersion::unchanged(known.collection, known.template, snapshot);
+            published.push(PublishedVersion { version: known.version, withdrawn, deprecated, ..unchanged });
+        }
+    }
+    Ok(Publication {
+        commit,
+        branch: config.branch.clone(),
+        title: registry_file.title,
+        description: registry_file.description,
+        maintainers: registry_file.maintainers,
+        links: registry_file.links,
+        collections: collections.iter().map(PublishedCollection::from).collect(),
+        versions: published,
+        findings,
+        ..Publication::of(config.name.clone(), config.source.to_string(), now)
+    })
+}
+
+fn by_path(registry: Option<&RegistrySnapshot>) -> HashMap<&str, &Arc<VersionSnapshot>> {
+    let versions = registry
+        .into_iter()
+        .flat_map(RegistrySnapshot::templates)
+        .flat_map(|template| template.versions.values());
+    versions.map(|version| (version.path.as_str(), version)).collect()
+}
+
+fn version(scanned: Scanned) -> PublishedVersion {
+    let files = scanned.files.into_iter().map(|file| FileEntry {
+        path: file.path,
+        size: file.size,
+        executable: file.executable,
+        digest: file.digest,
+    });
+    PublishedVersion {
+        collection: scanned.collection,
+        template: scanned.template,
+        version: scanned.version,
+        path: scanned.path,
+        kind: scanned.kind,
+        entry: scanned.entry,
+        digest: scanned.digest,
+        files: files.collect(),
+        inspection: scanned.inspection.into(),
+        findings: scanned.findings,
+        withdrawn: None,
+        deprecated: None,
+        tree_id: scanned.tree_id.map(|id| id.0),
+    }
+}

@@ -1,0 +1,180 @@
+//! The parent's side: starts the child, stores contents ahead in small batches, gathers what is to be published.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use catalog::Catalog;
+use schema::Digest;
+use schema::layout::Collection;
+use schema::registry_file::RegistryFile;
+use schema::{CollectionName, Finding, TemplateName, Version};
+use worker::confine::SYSTEM_READABLE;
+use worker::{Child, ChildConfig};
+
+use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, decode};
+use crate::schedule::SyncError;
+use crate::source::Source;
+
+/// Contents are stored when this many bytes have come together: small enough for a short transaction.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Or this many contents.
+const BATCH_COUNT: usize = 512;
+
+/// Variables the child gets from this process, if they are set: to find `git` and `ssh`, and keys for them.
+const PASSED: [&str; 4] = ["PATH", "HOME", "SSH_AUTH_SOCK", "SSL_CERT_FILE"];
+
+/// How to start a scan child.
+#[derive(Debug, Clone)]
+pub(crate) struct ScanConfig {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) memory: u64,
+    pub(crate) wall: Duration,
+}
+
+/// What a scan gave.
+pub(crate) enum Scan {
+    /// The commit that is published is still the head.
+    Unchanged,
+    /// Everything there is at a commit; contents are in the store.
+    Found(Box<Tree>),
+}
+
+/// Everything a scan found.
+#[derive(Default)]
+pub(crate) struct Tree {
+    pub(crate) commit: Option<String>,
+    pub(crate) registry_file: RegistryFile,
+    pub(crate) collections: Vec<Collection>,
+    pub(crate) versions: Vec<Scanned>,
+    /// Versions whose content was known by tree id.
+    pub(crate) known: Vec<KnownVersion>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// A version that was not read again.
+pub(crate) struct KnownVersion {
+    pub(crate) collection: Option<CollectionName>,
+    pub(crate) template: TemplateName,
+    pub(crate) version: Version,
+    pub(crate) path: String,
+}
+
+/// Runs a job in a child. `count` is told how many versions have come in so far.
+pub(crate) async fn scan(
+    config: &ScanConfig,
+    catalog: &Catalog,
+    job: &Job,
+    count: impl Fn(usize),
+) -> Result<Scan, SyncError> {
+    let mut child = Child::start(child_config(config, job)).await?;
+    let job = serde_json::to_vec(job)
+        .map_err(|error| SyncError::new(format!("the job could not be written: {error}")))?;
+    child.send(&job).await?;
+    child.close_input();
+    let mut tree = Tree::default();
+    let mut batch = Batch { catalog, contents: Vec::new(), bytes: 0 };
+    let mut seen = 0;
+    while let Some(frame) = child.receive(LARGEST_FRAME).await? {
+        let (message, contents) = decode(&frame).map_err(SyncError::new)?;
+        match message {
+            Message::Fetched { commit } => tree.commit = commit,
+            Message::Unchanged => return Ok(Scan::Unchanged),
+            Message::Collection(collection) => tree.collections.push(collection),
+            Message::Known { collection, template, version, path } => {
+                tree.known.push(KnownVersion { collection, template, version, path });
+                seen += 1;
+                count(seen);
+            }
+            Message::Version(version) => {
+                batch.add(&version, contents).await?;
+                tree.versions.push(*version);
+                seen += 1;
+                count(seen);
+            }
+            Message::Finding(finding) => tree.findings.push(finding),
+            Message::Failed(message) => return Err(SyncError::new(message)),
+            Message::Done(registry_file) => {
+                tree.registry_file = *registry_file;
+                batch.flush().await?;
+                child.finish().await?;
+                return Ok(Scan::Found(Box::new(tree)));
+            }
+        }
+    }
+    Err(SyncError::new("the scan ended before it was done"))
+}
+
+fn child_config(config: &ScanConfig, job: &Job) -> ChildConfig {
+    let system = || SYSTEM_READABLE.iter().map(PathBuf::from);
+    let (network, readable, writable) = match &job.source {
+        Source::Directory(path) => (false, vec![path.clone()], Vec::new()),
+        Source::Git(url) => {
+            let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".ssh"));
+            let readable = system().chain(home).chain(url.local_path());
+            (true, readable.collect(), vec![job.mirror.clone(), "/dev/null".into()])
+        }
+    };
+    let passed = PASSED.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
+    // No prompts, and nothing from configuration files that a stranger's URL could lean on.
+    let fixed = [
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o StrictHostKeyChecking=yes"),
+    ];
+    let environment = passed.chain(fixed.into_iter().map(|(name, value)| (name.into(), value.into())));
+    ChildConfig {
+        program: config.program.clone(),
+        arguments: config.arguments.clone(),
+        environment: environment.collect(),
+        memory: Some(config.memory),
+        wall: config.wall,
+        network,
+        readable,
+        writable,
+    }
+}
+
+/// Contents on their way into the store.
+struct Batch<'a> {
+    catalog: &'a Catalog,
+    contents: Vec<(Digest, Vec<u8>)>,
+    bytes: usize,
+}
+
+impl Batch<'_> {
+    /// Takes the contents that follow a version's message, checked against their digests: the child is not trusted.
+    async fn add(&mut self, version: &Scanned, mut contents: &[u8]) -> Result<(), SyncError> {
+        for file in version.files.iter().filter(|file| file.follows) {
+            let size = usize::try_from(file.size).unwrap_or(usize::MAX);
+            let (content, rest) = contents
+                .split_at_checked(size)
+                .ok_or_else(|| SyncError::new("the scan sent less than it said"))?;
+            contents = rest;
+            if Digest::of(content) != file.digest {
+                return Err(SyncError::new("the scan sent content that does not match its digest"));
+            }
+            self.bytes += content.len();
+            self.contents.push((file.digest, content.to_vec()));
+        }
+        if self.bytes >= BATCH_BYTES || self.contents.len() >= BATCH_COUNT {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> Result<(), SyncError> {
+        let digests = self.contents.iter().map(|(digest, _)| *digest).collect::<Vec<_>>();
+        let stored = self.catalog.has_blobs(&digests).await?;
+        let mut contents = std::mem::take(&mut self.contents);
+        let mut stored = stored.into_iter();
+        contents.retain(|_| !stored.next().unwrap_or(false));
+        self.bytes = 0;
+        if !contents.is_empty() {
+            self.catalog.put_blobs(contents).await?;
+        }
+        Ok(())
+    }
+}
