@@ -1,0 +1,118 @@
+//! A template's properties against its schema: defaults first, then every violation at once.
+
+use schema::processing::Problem;
+use serde_json::Value as Json;
+use yaml::{Map, Value};
+
+use crate::python::repr;
+use crate::schema_file::{SchemaFile, message, resolve};
+
+/// How deep defaults may bring in defaults.
+const DEEPEST: usize = 32;
+/// The most violations that are listed.
+const MOST_PROBLEMS: usize = 100;
+
+/// Properties as the template will see them: with defaults, and checked. Problems come all at once.
+pub(crate) fn checked(
+    template_type: &str,
+    schema: &SchemaFile,
+    given: Option<&Value>,
+) -> Result<Value, Vec<Problem>> {
+    let mut properties = given.cloned().unwrap_or_else(|| Value::Map(Map::new()));
+    let invalid = |text: String| Problem::error(format!("Invalid properties for '{template_type}': {text}"));
+    let mut problems = Vec::new();
+    for (name, path) in &schema.imports {
+        if path.is_none() {
+            let message = format!("File '{name}' requested in schema '{}' but not included with imports", schema.file);
+            problems.push(invalid(message).in_file(schema.file.as_str()).hint("add the file to the version"));
+        }
+    }
+    let Some(root) = &schema.schema else {
+        return if problems.is_empty() { Ok(properties) } else { Err(problems) };
+    };
+    set_defaults(&mut properties, root, root, 0);
+    // No references are followed out of the file: without a retriever jsonschema has none to ask.
+    let validator = jsonschema::options()
+        .with_draft(jsonschema::Draft::Draft4)
+        .with_pattern_options(jsonschema::PatternOptions::regex())
+        .build(root);
+    let validator = match validator {
+        Ok(validator) => validator,
+        Err(error) => {
+            let text = format!("Invalid schema '{}': {}", schema.file, message(&error));
+            return Err(vec![Problem::error(text).in_file(schema.file.as_str())]);
+        }
+    };
+    let json = properties.to_json();
+    for error in validator.iter_errors(&json).take(MOST_PROBLEMS) {
+        let pointer = format!("/properties{}", error.instance_path().as_str());
+        problems.push(invalid(message(&error)).pointing(pointer));
+    }
+    if problems.is_empty() { Ok(properties) } else { Err(problems) }
+}
+
+/// Sets what is absent to its default, at every depth of what is there or has a default itself.
+///
+/// As the original does: behind a `$ref` the definition's default counts and one beside it does not, and a
+/// definition without a default makes the property null, which its type then refuses.
+fn set_defaults(value: &mut Value, schema: &Json, root: &Json, depth: usize) {
+    if depth > DEEPEST {
+        return;
+    }
+    let schema = match schema.get("$ref").and_then(Json::as_str) {
+        Some(reference) => match resolve(reference, root) {
+            Some(target) => return set_defaults(value, target, root, depth + 1),
+            None => return,
+        },
+        None => schema,
+    };
+    match value {
+        Value::Map(map) => {
+            for (name, subschema) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
+                if !map.contains_key(name) {
+                    match default_of(subschema, root) {
+                        Some(default) => map.insert(name.clone(), default),
+                        None => continue,
+                    };
+                }
+                if let Some(member) = map.get_mut(name) {
+                    set_defaults(member, subschema, root, depth + 1);
+                }
+            }
+        }
+        Value::List(items) => {
+            if let Some(subschema) = schema.get("items").filter(|items| items.is_object()) {
+                items.iter_mut().for_each(|item| set_defaults(item, subschema, root, depth + 1));
+            }
+        }
+        _ => {}
+    }
+    for part in schema.get("allOf").and_then(Json::as_array).into_iter().flatten() {
+        set_defaults(value, part, root, depth + 1);
+    }
+}
+
+fn default_of(subschema: &Json, root: &Json) -> Option<Value> {
+    let mut schema = subschema;
+    for _ in 0..DEEPEST {
+        let Some(reference) = schema.get("$ref").and_then(Json::as_str) else {
+            let behind = !std::ptr::eq(schema, subschema);
+            let default = schema.get("default").map(|default| Value::from_json(default.clone()));
+            return default.or(behind.then_some(Value::Null));
+        };
+        schema = resolve(reference, root)?;
+    }
+    None
+}
+
+/// Properties that a schema does not name, where it names any: allowed, and often a slip.
+pub(crate) fn unknown(schema: &SchemaFile, given: Option<&Value>) -> Vec<String> {
+    let Some(known) = schema.schema.as_ref().and_then(|schema| schema.get("properties")).and_then(Json::as_object) else {
+        return Vec::new();
+    };
+    let patterned = schema.schema.as_ref().is_some_and(|schema| {
+        schema.get("patternProperties").is_some() || schema.get("additionalProperties").is_some()
+    });
+    let given = given.and_then(Value::as_map).filter(|_| !patterned);
+    given.into_iter().flat_map(|map| map.keys()).filter(|name| !known.contains_key(*name)).map(|name| repr(&Value::from(name.as_str()))).collect()
+}

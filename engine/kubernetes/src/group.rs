@@ -1,0 +1,79 @@
+//! Legacy groups: OpenShift's kinds were once of the empty group; `oc process` moves them to their own.
+//!
+//! A table and nothing else. It is applied after substitution, in OpenShift's notation only.
+
+use yaml::Value;
+
+/// Kinds by group. Of most of them there is a `…List` as well, named here where there is.
+const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "apps.openshift.io",
+        &["DeploymentConfig", "DeploymentConfigList", "DeploymentConfigRollback", "DeploymentLog", "DeploymentLogOptions", "DeploymentRequest"],
+    ),
+    (
+        "authorization.openshift.io",
+        &[
+            "ClusterRole", "ClusterRoleBinding", "ClusterRoleBindingList", "ClusterRoleList",
+            "LocalResourceAccessReview", "LocalSubjectAccessReview", "ResourceAccessReview",
+            "ResourceAccessReviewResponse", "Role", "RoleBinding", "RoleBindingList", "RoleBindingRestriction",
+            "RoleBindingRestrictionList", "RoleList", "SelfSubjectRulesReview", "SubjectAccessReview",
+            "SubjectAccessReviewResponse", "SubjectRulesReview",
+        ],
+    ),
+    (
+        "build.openshift.io",
+        &["BinaryBuildRequestOptions", "Build", "BuildConfig", "BuildConfigList", "BuildList", "BuildLog", "BuildLogOptions", "BuildRequest"],
+    ),
+    (
+        "image.openshift.io",
+        &[
+            "Image", "ImageList", "ImageSignature", "ImageStream", "ImageStreamImage", "ImageStreamImport",
+            "ImageStreamList", "ImageStreamMapping", "ImageStreamTag", "ImageStreamTagList",
+        ],
+    ),
+    (
+        "network.openshift.io",
+        &[
+            "ClusterNetwork", "ClusterNetworkList", "EgressNetworkPolicy", "EgressNetworkPolicyList", "HostSubnet",
+            "HostSubnetList", "NetNamespace", "NetNamespaceList",
+        ],
+    ),
+    (
+        "oauth.openshift.io",
+        &[
+            "OAuthAccessToken", "OAuthAccessTokenList", "OAuthAuthorizeToken", "OAuthAuthorizeTokenList",
+            "OAuthClient", "OAuthClientAuthorization", "OAuthClientAuthorizationList", "OAuthClientList",
+            "OAuthRedirectReference",
+        ],
+    ),
+    ("project.openshift.io", &["Project", "ProjectList", "ProjectRequest"]),
+    (
+        "quota.openshift.io",
+        &["AppliedClusterResourceQuota", "AppliedClusterResourceQuotaList", "ClusterResourceQuota", "ClusterResourceQuotaList"],
+    ),
+    ("route.openshift.io", &["Route", "RouteList"]),
+    (
+        "security.openshift.io",
+        &[
+            "PodSecurityPolicyReview", "PodSecurityPolicySelfSubjectReview", "PodSecurityPolicySubjectReview",
+            "SecurityContextConstraints", "SecurityContextConstraintsList",
+        ],
+    ),
+    ("template.openshift.io", &["Template", "TemplateList"]),
+    (
+        "user.openshift.io",
+        &["Group", "GroupList", "Identity", "IdentityList", "User", "UserIdentityMapping", "UserList"],
+    ),
+];
+
+/// Moves an object of `v1` and a listed kind to its group.
+pub(crate) fn move_to_group(object: &mut Value) {
+    let Some(map) = object.as_map_mut() else { return };
+    if map.get("apiVersion").and_then(Value::as_str) != Some("v1") {
+        return;
+    }
+    let Some(kind) = map.get("kind").and_then(Value::as_str) else { return };
+    if let Some((group, _)) = GROUPS.iter().find(|(_, kinds)| kinds.contains(&kind)) {
+        map.insert("apiVersion".to_owned(), Value::from(format!("{group}/v1")));
+    }
+}

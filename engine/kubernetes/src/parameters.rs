@@ -1,0 +1,188 @@
+//! From declared parameters and given values to the one value each name has.
+//!
+//! Order and words are OpenShift's: a given value, else the declared one, else a generated one; then what is
+//! required must not be empty. In the proposal's notation types are checked, and generators are left to others
+//! unless the template asks for them by annotation.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use schema::Severity;
+use schema::processing::{Problem, Request};
+
+use crate::document::{Document, EXTENSIONS_ANNOTATION, Parameter, ParameterType};
+use crate::generate::{Generator, is_literal};
+use crate::notation::Notation;
+use crate::values::Values;
+
+/// The values parameters have.
+#[derive(Debug, Default)]
+pub(crate) struct Assigned {
+    /// By name; of several declarations of one name the last, as the original has it.
+    pub(crate) values: HashMap<String, String>,
+    /// By position in the template, for handing the template back.
+    pub(crate) by_position: Vec<String>,
+    /// Names whose value was generated, in order.
+    pub(crate) generated: Vec<String>,
+    pub(crate) diagnostics: Vec<Problem>,
+    /// What is wrong with the values given.
+    pub(crate) value_problems: Vec<Problem>,
+    /// What is wrong with the template.
+    pub(crate) template_problems: Vec<Problem>,
+}
+
+/// Assigns values to all parameters of a document.
+pub(crate) fn assign(document: &Document, notation: Notation, values: &Values, request: &Request) -> Assigned {
+    let mut assigned = Assigned::default();
+    report_unknown(document, values, &mut assigned);
+    report_duplicates(document, &mut assigned);
+    for (index, parameter) in document.parameters.iter().enumerate() {
+        let pointer = format!("/parameters/{index}");
+        let given = values.given.iter().find(|given| given.name == parameter.name);
+        let mut value = given.map_or_else(|| parameter.value.clone(), |given| given.value.clone());
+        if given.is_none() && value.is_empty() && !parameter.generate.is_empty() {
+            match generated(document, notation, parameter, values, request) {
+                Ok(Some(made)) => {
+                    value = made;
+                    assigned.generated.push(parameter.name.clone());
+                    if is_literal(&parameter.from) && !parameter.from.is_empty() {
+                        let message = format!("the generator of parameter {} is a constant: `{}` holds no class with a length", parameter.name, parameter.from);
+                        let note = Problem::new(Severity::Warning, message).hint("write a class and a length, like [a-zA-Z0-9]{16}");
+                        assigned.diagnostics.push(document.place(note, &format!("{pointer}/from")));
+                    }
+                }
+                Ok(None) => {}
+                Err(problem) => {
+                    assigned.template_problems.push(document.place(problem, &pointer));
+                    assigned.by_position.push(value);
+                    continue;
+                }
+            }
+        }
+        if parameter.required && value.is_empty() {
+            let message = format!("template.parameters[{index}]: parameter {} is required and must be specified", parameter.name);
+            let hint = match &parameter.description {
+                Some(description) => format!("give a value for {}: {description}", parameter.name),
+                None => format!("give a value, as in -p {}=VALUE", parameter.name),
+            };
+            assigned.value_problems.push(document.place(Problem::error(message).hint(hint), &pointer));
+        } else if notation == Notation::Kubernetes
+            && let Some(message) = mismatch(parameter, &value)
+        {
+            let problem = Problem::error(message);
+            assigned.value_problems.push(match given.map(|given| given.pointer.as_deref()) {
+                Some(Some(pointer)) => problem.in_file("values").pointing(pointer),
+                Some(None) => problem,
+                None => document.place(problem, &format!("{pointer}/value")),
+            });
+        }
+        assigned.values.insert(parameter.name.clone(), value.clone());
+        assigned.by_position.push(value);
+    }
+    assigned
+}
+
+fn report_unknown(document: &Document, values: &Values, assigned: &mut Assigned) {
+    for given in &values.given {
+        if document.parameters.iter().any(|parameter| parameter.name == given.name) {
+            continue;
+        }
+        let message = format!("unknown parameter name {:?}", given.name);
+        let names = document.parameters.iter().map(|parameter| parameter.name.as_str());
+        let mut problem = match near(&given.name, names) {
+            Some(name) => Problem::error(message).hint(format!("did you mean {name}?")),
+            None => Problem::error(message).hint("the template declares no such parameter"),
+        };
+        if let Some(pointer) = &given.pointer {
+            problem = problem.in_file("values").pointing(pointer);
+        }
+        if values.ignore_unknown {
+            problem.severity = Severity::Warning;
+            assigned.diagnostics.push(problem);
+        } else {
+            assigned.value_problems.push(problem);
+        }
+    }
+}
+
+fn report_duplicates(document: &Document, assigned: &mut Assigned) {
+    for (index, parameter) in document.parameters.iter().enumerate() {
+        if document.parameters[..index].iter().any(|earlier| earlier.name == parameter.name) {
+            let message = format!("parameter {} is declared twice; the last declaration counts", parameter.name);
+            let note = Problem::new(Severity::Warning, message).hint("remove one of the declarations");
+            assigned.diagnostics.push(document.place(note, &format!("/parameters/{index}")));
+        }
+    }
+}
+
+/// The declared name nearest to a text, if one is near.
+pub(crate) fn near<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let far = text.chars().count().div_ceil(3).max(1);
+    names
+        .map(|name| (strsim::damerau_levenshtein(&text.to_uppercase(), &name.to_uppercase()), name))
+        .filter(|(distance, _)| *distance <= far)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// A generated value; `None` where the dialect leaves generating to others.
+fn generated(
+    document: &Document,
+    notation: Notation,
+    parameter: &Parameter,
+    values: &Values,
+    request: &Request,
+) -> Result<Option<String>, Problem> {
+    let allowed = notation == Notation::OpenShift
+        || document.annotation(EXTENSIONS_ANNOTATION).is_some_and(|list| list.split([',', ' ']).any(|word| word == "generate"));
+    if !allowed {
+        let message = format!("parameter {} has a generator, which the proposal leaves to other components", parameter.name);
+        let hint = format!("give it a value, or allow generators with the annotation `{EXTENSIONS_ANNOTATION}: generate`");
+        return Err(Problem::error(message).hint(hint));
+    }
+    if parameter.generate != "expression" {
+        let message = format!("Unknown generator name '{}' for parameter {}", parameter.generate, parameter.name);
+        return Err(Problem::error(message).hint("the only generator is `expression`"));
+    }
+    let mut generator = match &values.seed {
+        Some(seed) => Generator::new(seed.as_bytes(), &["seed", &document.name, &parameter.name]),
+        None => {
+            let entropy = hex::decode(&request.entropy).unwrap_or_default();
+            if entropy.len() < 16 {
+                let message = format!("parameter {} is to be generated, but the request brings neither entropy nor a seed", parameter.name);
+                return Err(Problem::error(message).hint("give a seed, or a value"));
+            }
+            Generator::new(&entropy, &["entropy", &document.name, &parameter.name])
+        }
+    };
+    generator.value(&parameter.from).map(Some).map_err(|error| {
+        let message = format!("parameter {}: {error}", parameter.name);
+        Problem::error(message).hint("a class is written like [a-zA-Z0-9]{16}")
+    })
+}
+
+/// How a value does not fit its parameter's type. An empty value of an optional parameter fits any.
+pub(crate) fn mismatch(parameter: &Parameter, value: &str) -> Option<String> {
+    let name = &parameter.name;
+    if value.is_empty() {
+        return None;
+    }
+    match parameter.kind? {
+        ParameterType::String => None,
+        ParameterType::Int => {
+            let digits = value.strip_prefix('-').unwrap_or(value);
+            let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            (!whole).then(|| format!("parameter {name} is of type int, and `{}` is no whole number", shown(value)))
+        }
+        ParameterType::Bool => (!matches!(value, "true" | "false"))
+            .then(|| format!("parameter {name} is of type bool, and `{}` is neither true nor false", shown(value))),
+        ParameterType::Base64 => base64::engine::general_purpose::STANDARD
+            .decode(value)
+            .is_err()
+            .then(|| format!("parameter {name} is of type base64, and its value cannot be decoded")),
+    }
+}
+
+fn shown(value: &str) -> String {
+    schema::finding::shown(value.as_bytes())
+}

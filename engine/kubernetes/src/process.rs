@@ -1,0 +1,288 @@
+//! Processing a Template: the steps, in order, and the outcome.
+
+use std::collections::BTreeMap;
+
+use schema::Severity;
+use schema::limits::Budget;
+use schema::processing::{Cause, Failure, Outcome, Problem, Provided, Request, Step, Template};
+use serde_json::{Value as Json, json};
+use yaml::{Map, Value};
+
+use crate::document::Document;
+use crate::notation::Notation;
+use crate::parameters::{Assigned, near};
+use crate::substitute::{Path, Pointed, Substituter};
+use crate::values::{Output, Values};
+use crate::{conflict, dialect, document, group, labels, namespace, parameters, values};
+
+/// The most undefined references that are listed.
+const MOST_UNDEFINED: usize = 100;
+/// The label `instance` puts on every object.
+const INSTANCE_LABEL: &str = "formwork/instance";
+
+/// Processes a Template. It refers to no other templates, so what is provided does not matter.
+///
+/// The outcome's `original` is the processed form: a `v1 List` as `oc process` prints it, or the Template where
+/// the values ask for that. Members of objects are in the order of their names, as the original prints them.
+pub fn process(template: &Template, request: &Request, _provided: &[Provided], budget: &Budget) -> Step {
+    match run(template, request, budget) {
+        Ok(outcome) => Step::Done(Box::new(outcome)),
+        Err(failure) => Step::Failed(failure),
+    }
+}
+
+fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcome, Failure> {
+    let document = document::read(template).map_err(|problems| Failure::several(Cause::Template, problems))?;
+    let mut values = values::read(request);
+    let choice = match dialect::choose(&document, values.dialect.as_deref()) {
+        Ok(choice) => choice,
+        Err(problem) => {
+            let mut problems = std::mem::take(&mut values.problems);
+            problems.push(problem);
+            return Err(Failure::several(Cause::Values, problems));
+        }
+    };
+    if document.objects.len() > budget.objects {
+        let message = format!("the template has {} objects; at most {} are processed", document.objects.len(), budget.objects);
+        return Err(Failure::one(Cause::Limit, document.place(Problem::error(message), "/objects")));
+    }
+    let assigned = parameters::assign(&document, choice.notation, &values, request);
+    let mut faults = Faults::new(&document);
+    faults.values.append(&mut values.problems);
+    faults.values.extend(assigned.value_problems.iter().cloned());
+    faults.template.extend(assigned.template_problems.iter().cloned());
+    let mut environment = Default::default();
+    if choice.notation == Notation::Kubernetes {
+        let found = conflict::find(&document, &assigned.values);
+        faults.errors(found.errors);
+        faults.notes(found.notes);
+        environment = found.environment;
+    }
+    faults.stop()?;
+
+    let mut substituter = Substituter::new(choice.notation, document.has_escapes(), &assigned.values, budget.output);
+    let message = document.message.as_deref().map(|message| substituter.text(message, &Path::root("message")));
+    let labels = labels_of(&document, &values, &mut substituter);
+    let mut objects = Vec::with_capacity(document.objects.len());
+    for (index, object) in document.objects.iter().enumerate() {
+        objects.push(process_object(object, index, choice.notation, &values, &labels, &mut substituter, &mut faults));
+        if substituter.exhausted {
+            let message = format!("the objects are larger than {} bytes together", budget.output);
+            return Err(Failure::one(Cause::Limit, Problem::error(message).hint("give shorter values")));
+        }
+    }
+    let Substituter { errors, notes, undefined, .. } = substituter;
+    faults.errors(errors);
+    faults.notes(notes);
+    // What the kubelet knows is not undefined.
+    let undefined = undefined.into_iter().filter(|(_, (name, _))| !environment.contains(name));
+    for (written, (name, pointer)) in undefined.take(MOST_UNDEFINED) {
+        faults.undefined(&written, &name, pointer, values.strict);
+    }
+    report_duplicates(&objects, &mut faults);
+    faults.stop()?;
+
+    let items = objects.iter().map(sorted).collect::<Vec<_>>();
+    let original = match values.output {
+        Output::List => json!({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items}),
+        Output::Template => as_template(&document, &assigned, &labels, message.as_deref(), items.clone()),
+    };
+    let mut diagnostics = document.notes.clone();
+    diagnostics.extend(assigned.diagnostics.iter().cloned());
+    diagnostics.append(&mut faults.diagnostics);
+    Ok(Outcome {
+        objects: items,
+        original,
+        outputs: message.map(|message| json!({ "message": message })),
+        dialect: Some(choice.dialect()),
+        generated: assigned.generated,
+        diagnostics,
+        ..Outcome::default()
+    })
+}
+
+/// What is wrong so far, by whose fault it is, and what is worth saying.
+struct Faults<'d> {
+    document: &'d Document,
+    values: Vec<Problem>,
+    template: Vec<Problem>,
+    diagnostics: Vec<Problem>,
+}
+
+impl<'d> Faults<'d> {
+    fn new(document: &'d Document) -> Self {
+        Faults { document, values: Vec::new(), template: Vec::new(), diagnostics: Vec::new() }
+    }
+
+    fn errors(&mut self, pointed: Vec<Pointed>) {
+        self.template.extend(pointed.into_iter().map(|one| self.document.place(one.problem, &one.pointer)));
+    }
+
+    fn notes(&mut self, pointed: Vec<Pointed>) {
+        self.diagnostics.extend(pointed.into_iter().map(|one| self.document.place(one.problem, &one.pointer)));
+    }
+
+    fn undefined(&mut self, written: &str, name: &str, pointer: String, strict: bool) {
+        let near = near(name, self.document.parameters.iter().map(|parameter| parameter.name.as_str()));
+        let message = format!("{written} names no declared parameter");
+        let severity = if strict {
+            Severity::Error
+        } else if near.is_some() {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let mut problem = Problem::new(severity, message);
+        problem.hint = Some(match near {
+            Some(near) => format!("did you mean {near}?"),
+            None => "it stays as it is written; declare the parameter if it is meant as one".to_owned(),
+        });
+        let problem = self.document.place(problem, &pointer);
+        if strict { self.template.push(problem) } else { self.diagnostics.push(problem) }
+    }
+
+    /// Fails with everything found, if anything was.
+    fn stop(&mut self) -> Result<(), Failure> {
+        let cause = if self.template.is_empty() { Cause::Values } else { Cause::Template };
+        let mut problems = std::mem::take(&mut self.values);
+        problems.append(&mut self.template);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        // In the order of the template, as the original lists them; what is about the request comes first.
+        problems.sort_by_key(|problem| (problem.file.as_deref() == Some(&*self.document.file), problem.line, problem.column));
+        Err(Failure::several(cause, problems))
+    }
+}
+
+/// The template's labels with the caller's on top, substituted; of equal names the last counts.
+fn labels_of(document: &Document, values: &Values, substituter: &mut Substituter<'_>) -> Vec<(String, String)> {
+    let mut labels: Vec<(String, String)> = Vec::new();
+    for (name, value) in document.labels.iter().chain(&values.labels) {
+        let path = Path::root("labels");
+        let path = path.key(name);
+        let pair = (substituter.text(name, &path), substituter.text(value, &path));
+        labels.retain(|(earlier, _)| *earlier != pair.0);
+        labels.push(pair);
+    }
+    if let Some(instance) = &values.instance {
+        labels.push((INSTANCE_LABEL.to_owned(), instance.clone()));
+    }
+    labels
+}
+
+fn process_object(
+    object: &Value,
+    index: usize,
+    notation: Notation,
+    values: &Values,
+    labels: &[(String, String)],
+    substituter: &mut Substituter<'_>,
+    faults: &mut Faults<'_>,
+) -> Value {
+    let pointer = format!("/objects/{index}");
+    match object {
+        // The original lets a null pass.
+        Value::Null => return Value::Null,
+        Value::Map(map) => {
+            let missing = match map.get("kind") {
+                Some(Value::String(kind)) => kind.is_empty(),
+                Some(Value::Null) | None => true,
+                Some(other) => {
+                    let message = format!("unable to handle object: its kind is of type {}", other.kind_name());
+                    faults.errors(vec![Pointed { pointer: format!("{pointer}/kind"), problem: Problem::error(message) }]);
+                    return Value::Null;
+                }
+            };
+            if missing {
+                let problem = Problem::error("unable to handle object: Object 'Kind' is missing")
+                    .hint("every object needs a `kind` and an `apiVersion`");
+                faults.errors(vec![Pointed { pointer, problem }]);
+                return Value::Null;
+            }
+        }
+        other => {
+            let message = format!("unable to handle object: it is of type {}, not a map", other.kind_name());
+            faults.errors(vec![Pointed { pointer, problem: Problem::error(message) }]);
+            return Value::Null;
+        }
+    }
+    let mut object = object.clone();
+    if notation == Notation::OpenShift {
+        namespace::strip(&mut object);
+    }
+    let root = Path::root("objects");
+    let mut object = substituter.value(object, &root.index(index)).unwrap_or_default();
+    if let Some(map) = object.as_map_mut() {
+        map.entry("apiVersion".to_owned()).or_insert_with(|| Value::from(""));
+    }
+    if notation == Notation::OpenShift && values.groupify {
+        group::move_to_group(&mut object);
+    }
+    let (mut errors, mut notes) = (Vec::new(), Vec::new());
+    labels::add(&mut object, labels, notation, &pointer, &mut errors, &mut notes);
+    faults.errors(errors);
+    faults.notes(notes);
+    if let Some(namespace) = &values.namespace {
+        namespace::assign(&mut object, namespace);
+    }
+    object
+}
+
+/// Two objects that would be one in a cluster: the second would replace the first.
+fn report_duplicates(objects: &[Value], faults: &mut Faults<'_>) {
+    let mut seen = BTreeMap::new();
+    for (index, object) in objects.iter().enumerate() {
+        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let name = text("/metadata/name");
+        if name.is_empty() {
+            continue;
+        }
+        let key = (text("/apiVersion"), text("/kind"), text("/metadata/namespace"), name);
+        if let Some(first) = seen.insert(key, index) {
+            let message = format!("objects[{first}] and objects[{index}] are both {} `{name}`", text("/kind"));
+            let problem = Problem::new(Severity::Warning, message).hint("rename one of them");
+            faults.notes(vec![Pointed { pointer: format!("/objects/{index}/metadata/name"), problem }]);
+        }
+    }
+}
+
+/// The Template with its objects and values filled in, as the original's service answers.
+fn as_template(
+    document: &Document,
+    assigned: &Assigned,
+    labels: &[(String, String)],
+    message: Option<&str>,
+    items: Vec<Json>,
+) -> Json {
+    let mut map: Map = document.rest.clone();
+    if let Some(parameters) = map.get_mut("parameters").and_then(Value::as_list_mut) {
+        for (parameter, value) in parameters.iter_mut().zip(&assigned.by_position) {
+            if let Some(parameter) = parameter.as_map_mut() {
+                parameter.insert("value".to_owned(), Value::from(value.as_str()));
+            }
+        }
+    }
+    if !labels.is_empty() {
+        map.insert("labels".to_owned(), Value::from_iter(labels.iter().cloned()));
+    }
+    if let Some(message) = message {
+        map.insert("message".to_owned(), Value::from(message));
+    }
+    let mut json = sorted(&Value::Map(map));
+    json["objects"] = Json::Array(items);
+    json
+}
+
+/// The value for an answer, with members in the order of their names.
+fn sorted(value: &Value) -> Json {
+    match value {
+        Value::List(items) => Json::Array(items.iter().map(sorted).collect()),
+        Value::Map(map) => {
+            let mut members = map.iter().collect::<Vec<_>>();
+            members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            Json::Object(members.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
+        }
+        scalar => scalar.to_json(),
+    }
+}

@@ -1,0 +1,58 @@
+//! Inspecting a template of any kind: who does it, and what holds for all of them.
+
+use schema::inspection::looks_secret;
+use schema::processing::Template;
+use schema::{Inspection, Kind};
+use serde_json::{Value, json};
+
+use crate::metadata;
+
+/// The most tags that are kept, and the longest text of each field, in characters: what a search and a page need.
+const MOST_TAGS: usize = 50;
+const LONGEST_TEXT: usize = 4_000;
+
+/// Reads what can be known of a template without processing it. Never fails: what cannot be read is a finding.
+pub fn inspect(template: &Template) -> Inspection {
+    let mut inspection = match template.kind {
+        Kind::Template => engine_kubernetes::inspect(template),
+        Kind::DmJinja | Kind::DmPython => engine_dm::inspect(template),
+        Kind::Chart => metadata::chart(template),
+        Kind::ServiceBroker => metadata::service_broker(template),
+        Kind::InteroperatorPlan => metadata::plan(template),
+    };
+    if !inspection.parameters.is_object() {
+        inspection.parameters = json!({"type": "object", "properties": {}});
+    }
+    mark_secrets(&mut inspection.parameters, 0);
+    for text in [&mut inspection.title, &mut inspection.description, &mut inspection.documentation, &mut inspection.support] {
+        *text = text.take().map(|text| text.trim().chars().take(LONGEST_TEXT).collect::<String>()).filter(|text| !text.is_empty());
+    }
+    // Links are shown as links: only such as browsers follow without running anything.
+    for link in [&mut inspection.documentation, &mut inspection.support] {
+        *link = link.take().filter(|link| link.starts_with("https://") || link.starts_with("http://"));
+    }
+    inspection.tags.iter_mut().for_each(|tag| *tag = tag.trim().to_lowercase());
+    inspection.tags.retain(|tag| !tag.is_empty());
+    inspection.tags.sort();
+    inspection.tags.dedup();
+    inspection.tags.truncate(MOST_TAGS);
+    inspection
+}
+
+/// Marks parameters that hold secrets, by their names, so that forms hide what is typed.
+fn mark_secrets(schema: &mut Value, depth: usize) {
+    if depth > 32 {
+        return;
+    }
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (name, property) in properties {
+        let is_text = matches!(property.get("type").and_then(Value::as_str), None | Some("string"));
+        if let Some(property) = property.as_object_mut()
+            && is_text
+            && looks_secret(name)
+        {
+            property.insert("writeOnly".to_owned(), json!(true));
+        }
+        mark_secrets(property, depth + 1);
+    }
+}
