@@ -1,0 +1,148 @@
+//! `formwork-bench`: figures of the release binary beside the peers it is compared to, in the same run.
+//!
+//! It drives programs from outside (formwork, git, nginx, wrk) and must not know any crate of ours. Every part is
+//! bounded in time, stays on the loopback interface and ends what it started. Ratios decide, for absolute times say
+//! as much about the machine; kept figures are in `benches/README.md`.
+
+mod generate;
+#[expect(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
+#[path = "../../tests/kit/git_http.rs"]
+mod git_http;
+mod http;
+mod index;
+#[expect(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
+#[path = "../../tests/kit/process.rs"]
+mod process;
+mod report;
+#[expect(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
+#[path = "../../tests/kit/repository.rs"]
+mod repository;
+mod server;
+mod start;
+mod statistics;
+mod wrk;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::{Args, Parser, Subcommand};
+
+use report::{Section, say};
+
+/// Measures formwork beside its peers
+#[derive(Debug, Parser)]
+#[command(name = "formwork-bench", max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make a Git repository of templates: same seed, same commit
+    Generate {
+        /// How many versions
+        #[arg(long, default_value_t = 1_000)]
+        versions: usize,
+        /// What decides everything else
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The bare repository to make
+        directory: PathBuf,
+    },
+    /// Time to index, beside `git clone --bare` and reading the same blobs
+    Index {
+        #[command(flatten)]
+        under_test: UnderTest,
+        /// How many versions
+        #[arg(long, default_value_t = 1_000)]
+        versions: usize,
+        /// How often
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
+    /// Requests a second and p99 beside nginx serving the same bytes, with a sync running
+    Http {
+        #[command(flatten)]
+        under_test: UnderTest,
+        /// Seconds of load in each run
+        #[arg(long, default_value_t = 4)]
+        seconds: u64,
+        /// How many pairs of runs of each kind
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
+    /// Start to ready with an index on disk, and the memory it takes
+    Start {
+        #[command(flatten)]
+        under_test: UnderTest,
+        /// How many versions
+        #[arg(long, default_value_t = 10_000)]
+        versions: usize,
+        /// How often
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
+    /// Everything, into benches/README.md
+    All {
+        #[command(flatten)]
+        under_test: UnderTest,
+        /// The page to write the figures into
+        #[arg(long, default_value = "benches/README.md")]
+        page: PathBuf,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+struct UnderTest {
+    /// The release binary
+    #[arg(long, default_value = "target/release/formwork")]
+    program: PathBuf,
+}
+
+impl UnderTest {
+    fn program(&self) -> anyhow::Result<PathBuf> {
+        let path = self.program.canonicalize();
+        path.with_context(|| format!("{} is not there: cargo build --release -p cli", self.program.display()))
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Command::Generate { versions, seed, directory } => {
+            let generated = generate::generate(&directory, versions, seed)?;
+            say(format_args!(
+                "{} {} versions of {} templates",
+                generated.commit,
+                versions,
+                generated.templates.len()
+            ));
+            Ok(())
+        }
+        Command::Index { under_test, versions, rounds } => {
+            index::run(&under_test.program()?, versions, rounds)?.print()
+        }
+        Command::Http { under_test, seconds, rounds } => {
+            match http::run(&under_test.program()?, seconds, rounds)? {
+                Some(section) => section.print(),
+                None => Ok(()),
+            }
+        }
+        Command::Start { under_test, versions, rounds } => {
+            start::run(&under_test.program()?, versions, rounds)?.print()
+        }
+        Command::All { under_test, page } => all(&under_test, &page),
+    }
+}
+
+fn all(under_test: &UnderTest, page: &std::path::Path) -> anyhow::Result<()> {
+    let program = under_test.program()?;
+    if !page.exists() {
+        bail!("{} is not there: run this from the root of the workspace", page.display());
+    }
+    let mut sections = vec![index::run(&program, 1_000, 3)?];
+    sections.extend(http::run(&program, 4, 3)?);
+    sections.push(start::run(&program, 10_000, 3)?);
+    sections.iter().try_for_each(Section::print)?;
+    report::write(page, &sections)
+}

@@ -1,0 +1,5 @@
+//! Commands run in a shell's place: what they print, where, and how they end.
+
+mod cases;
+mod digest;
+mod workers;

@@ -1,0 +1,9 @@
+//! A server asked over HTTP.
+
+mod cases;
+mod durability;
+mod git;
+mod harm;
+mod memory;
+mod pages;
+mod poisoned;
