@@ -41,6 +41,10 @@ mod apply;
 mod blobs;
 mod catalog;
 mod error;
+#[cfg_attr(
+    not(any(test, feature = "testing")),
+    expect(unreachable_pub, dead_code, reason = "only tests, here and elsewhere, say where to stop")
+)]
 mod faults;
 mod locate;
 mod lock;
@@ -48,6 +52,8 @@ mod publication;
 mod search;
 pub mod snapshot;
 mod store;
+#[cfg(test)]
+mod tests;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 

@@ -148,7 +148,7 @@ impl RegistrySnapshot {
         let listed = self.collection(collection).and_then(|collection| collection.templates.get(name));
         let gone = |collection: Option<&CollectionName>| self.gone.get(&(collection.cloned(), name.clone()));
         listed
-            .or_else(|| gone(collection.and_then(|alias| self.aliases.get(alias))))
+            .or_else(|| gone(Some(self.aliases.get(collection?)?)))
             .or_else(|| gone(collection))
     }
 

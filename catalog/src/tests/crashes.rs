@@ -1,0 +1,135 @@
+//! A process may end at any point of a write. Whatever was begun, opening again shows one state or the other, whole,
+//! and the same publication can be given again.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::*;
+use crate::{Point, WriteError};
+
+fn next() -> Registry {
+    let mut next = acme()
+        .version("redis:v1.1.0", &[("redis.yaml", "three"), ("README.md", "new words: zeppelin")])
+        .version("nginx:v1.0.0", &[("nginx.yaml", "n")])
+        .at(2_000, "2");
+    next.publication.versions.retain(|version| version.template.as_str() != "postgres");
+    next
+}
+
+#[tokio::test]
+async fn a_crash_behind_any_step_leaves_one_state_or_the_other() {
+    for point in Point::ALL {
+        let directory = tempfile::tempdir().unwrap();
+        let faults = Faults::default();
+        let catalog = open_with(directory.path(), &faults).await;
+        acme().publish(&catalog).await;
+        let before = seen(&catalog.snapshot());
+        faults.stop_at(point);
+        let stopped = next().try_publish(&catalog).await;
+        assert!(matches!(stopped, Err(WriteError::Closed)), "{point:?}: {stopped:?}");
+        drop(catalog);
+
+        let (catalog, opened) = open(directory.path()).await;
+        assert_eq!(opened.rebuilt, None, "{point:?}");
+        check(&catalog);
+        let published = point >= Point::Committed;
+        assert_eq!(opened.replayed > 0, published && point < Point::SearchCommitted, "{point:?}: {opened:?}");
+        if published {
+            assert_eq!(catalog.search(ANYBODY, &Query::text("zeppelin")).total, 1, "{point:?}");
+        } else {
+            assert_eq!(seen(&catalog.snapshot()), before, "{point:?}");
+        }
+        let again = next().publish(&catalog).await;
+        assert_eq!(again.added + again.gone, if published { 0 } else { 3 }, "{point:?}");
+        assert_eq!(check(&catalog).len(), 4);
+    }
+}
+
+#[tokio::test]
+async fn a_crash_while_removing_leaves_no_hits() {
+    for point in [Point::Indexed, Point::SearchCommitted] {
+        let directory = tempfile::tempdir().unwrap();
+        let faults = Faults::default();
+        let catalog = open_with(directory.path(), &faults).await;
+        acme().publish(&catalog).await;
+        faults.stop_at(point);
+        assert!(catalog.remove_registry(acme().name(), 2_000).await.is_err());
+        drop(catalog);
+        let (catalog, _) = open(directory.path()).await;
+        assert_eq!(check(&catalog).len(), 0, "{point:?}");
+    }
+}
+
+/// A step that failed without the process ending is made good by the next write.
+#[tokio::test]
+async fn the_index_catches_up_with_the_next_write() {
+    let directory = tempfile::tempdir().unwrap();
+    let faults = Faults::default();
+    let catalog = open_with(directory.path(), &faults).await;
+    acme().publish(&catalog).await;
+    faults.stop_at(Point::Indexed);
+    assert!(next().try_publish(&catalog).await.is_err());
+    assert_eq!(catalog.search(ANYBODY, &Query::text("zeppelin")).total, 0);
+    next().version("late:v1.0.0", &[("late.yaml", "l")]).at(3_000, "3").publish(&catalog).await;
+    assert_eq!(catalog.search(ANYBODY, &Query::text("zeppelin")).total, 1);
+    check(&catalog);
+}
+
+const VICTIM: &str = "CATALOG_TEST_VICTIM";
+
+/// Not a test of its own: what the process does that the next test kills.
+#[test]
+fn victim() {
+    let Some(directory) = std::env::var_os(VICTIM) else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (catalog, _) = open(Path::new(&directory)).await;
+        for at in 0.. {
+            generation(at).publish(&catalog).await;
+        }
+    });
+}
+
+/// Every template of one generation has the same content, so that half a publication shows.
+fn generation(at: i64) -> Registry {
+    let mut registry = Registry::new("github.com/acme/templates").at(1_000 + at, &at.to_string());
+    for template in ["a", "b", "x/c", "x/d"] {
+        let file = format!("{}.yaml", template.rsplit('/').next().unwrap());
+        registry = registry.version(&format!("{template}:v1.0.0"), &[(&file, &format!("content {at}"))]);
+    }
+    registry
+}
+
+#[tokio::test]
+async fn killed_at_any_time_it_shows_a_whole_generation() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut last = 0;
+    for round in 0..6u64 {
+        let mut victim = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "tests::crashes::victim", "--nocapture"])
+            .env(VICTIM, directory.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(150 + 37 * round));
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        let (catalog, _) = open(directory.path()).await;
+        check(&catalog);
+        let snapshot = catalog.snapshot();
+        let mut contents = BTreeSet::new();
+        for registry in snapshot.registries.values() {
+            for template in registry.templates() {
+                let file = &template.latest().unwrap().files[0];
+                let bytes = catalog.blob_or_load(ANYBODY, &registry.name, &file.digest).await.unwrap().unwrap();
+                contents.insert(String::from_utf8(bytes.to_vec()).unwrap());
+            }
+        }
+        assert!(contents.len() <= 1, "half a publication shows: {contents:?}");
+        assert!(snapshot.generation >= last);
+        last = snapshot.generation;
+        catalog.close().await;
+    }
+    assert!(last > 2, "the victim never came to publish anything");
+}
