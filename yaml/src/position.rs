@@ -2,7 +2,7 @@
 //!
 //! It must not know the values themselves.
 
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 use crate::value::{pointer_index, pointer_tokens};
 
@@ -209,6 +209,27 @@ impl Spans {
         match self.children(list) {
             Children::List(items) => items.clone(),
             _ => Vec::new(),
+        }
+    }
+
+    /// A mapping that stands for the list of its keys (a set): each item is where the key is.
+    pub(crate) fn keys_become_items(&mut self, map: NodeId) {
+        let Children::Map(members) = self.children(map).clone() else { return };
+        let mut seen = HashSet::new();
+        let first: Vec<Member> = members.into_iter().filter(|member| seen.insert(self.name(member))).collect();
+        let items = first.into_iter().map(|member| self.add_scalar(member.key)).collect();
+        self.nodes[map.0 as usize].children = Children::List(items);
+    }
+
+    /// A list of mappings of one member each that stands for a list of pairs.
+    pub(crate) fn members_become_pairs(&mut self, list: NodeId) {
+        for item in self.items_of(list) {
+            let Children::Map(members) = self.children(item).clone() else { continue };
+            if let Some(member) = members.last() {
+                let key = self.add_scalar(member.key);
+                // The item may be an alias: then it gets children of its own.
+                self.nodes[item.0 as usize].children = Children::List(vec![key, member.value]);
+            }
         }
     }
 

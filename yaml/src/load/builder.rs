@@ -366,12 +366,23 @@ impl<'text, 'options> Builder<'text, 'options> {
         let span = Span { start, end: span.end };
         let value = match shape {
             Shape::List { items, kind: ListKind::Plain } => Value::List(items),
-            Shape::List { items, kind: ListKind::Pairs } => pairs(items, span)?,
+            Shape::List { items, kind: ListKind::Pairs } => {
+                let pairs = pairs(items, span)?;
+                if let Some(node) = node {
+                    self.spans.members_become_pairs(node);
+                }
+                pairs
+            }
             Shape::Map { map, merged, kind, .. } => {
                 let map = self.with_merged(map, merged, node);
                 match kind {
                     MapKind::Plain => Value::Map(map),
-                    MapKind::Set => Value::List(map.into_keys().map(Value::String).collect()),
+                    MapKind::Set => {
+                        if let Some(node) = node {
+                            self.spans.keys_become_items(node);
+                        }
+                        Value::List(map.into_keys().map(Value::String).collect())
+                    }
                 }
             }
         };
