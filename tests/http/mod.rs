@@ -7,3 +7,4 @@ mod harm;
 mod memory;
 mod pages;
 mod poisoned;
+mod settings;
