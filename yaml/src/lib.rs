@@ -40,3 +40,8 @@ pub use value::{Map, Value};
 
 /// What the quoting rules of the writers ask the reading rules: how a plain scalar would be understood.
 pub use resolve::{Scalar, resolve_plain};
+
+/// The examples of the README hold.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

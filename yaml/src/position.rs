@@ -216,7 +216,8 @@ impl Spans {
     pub(crate) fn keys_become_items(&mut self, map: NodeId) {
         let Children::Map(members) = self.children(map).clone() else { return };
         let mut seen = HashSet::new();
-        let first: Vec<Member> = members.into_iter().filter(|member| seen.insert(self.name(member))).collect();
+        let first: Vec<Member> =
+            members.into_iter().filter(|member| seen.insert(self.name(member))).collect();
         let items = first.into_iter().map(|member| self.add_scalar(member.key)).collect();
         self.nodes[map.0 as usize].children = Children::List(items);
     }

@@ -3,7 +3,7 @@
 use yaml::{Map, Value};
 
 /// The names of the workloads.
-pub const WORKLOADS: [&str; 3] = ["small", "deployment", "list"];
+pub(crate) const WORKLOADS: [&str; 3] = ["small", "deployment", "list"];
 
 fn map<const N: usize>(members: [(&str, Value); N]) -> Value {
     members.into_iter().collect()
@@ -76,7 +76,7 @@ fn deployment(index: usize, containers: usize) -> Value {
 }
 
 /// The value of that name.
-pub fn workload(name: &str) -> Value {
+pub(crate) fn workload(name: &str) -> Value {
     match name {
         "small" => map([
             ("app", "web".into()),

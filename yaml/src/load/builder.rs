@@ -5,14 +5,16 @@ use std::collections::HashMap;
 
 use super::{
     check_length,
+    collection::{merge_sources, pairs},
     key::key_text,
+    problem::{UNKNOWN_ANCHOR, syntax_error, unknown_anchor},
     scalar::{kubernetes_scalar, pyyaml_scalar, shortened, standard_tag, unknown_tag},
 };
 use crate::{
     error::{Error, ErrorKind, LimitKind},
     options::{DuplicateKeys, Options, Rules},
     position::{NodeId, Position, Span, Spans},
-    syntax::{Event, EventKind, Parser, Properties, ScalarStyle, SyntaxError, check_characters},
+    syntax::{Event, EventKind, Parser, Properties, ScalarStyle, check_characters},
     value::{Map, Value},
 };
 
@@ -107,12 +109,12 @@ struct Cost {
 }
 
 /// A value that is ready to be put where it belongs.
-struct Ready {
-    value: Value,
-    span: Span,
-    node: Option<NodeId>,
+pub(super) struct Ready {
+    pub(super) value: Value,
+    pub(super) span: Span,
+    pub(super) node: Option<NodeId>,
     cost: Cost,
-    source: Source,
+    pub(super) source: Source,
 }
 
 /// How a value came to be.
@@ -573,82 +575,4 @@ impl<'text, 'options> Builder<'text, 'options> {
         };
         Err(Error::limit(limit, ready.span.start, message))
     }
-}
-
-const UNKNOWN_ANCHOR: &str = "yaml: unknown anchor";
-
-fn unknown_anchor(name: &str) -> String {
-    format!("{UNKNOWN_ANCHOR} '{name}' referenced")
-}
-
-/// The words of the parser, with where what it was reading began.
-fn syntax_error(error: SyntaxError) -> Error {
-    let at = error.at.position();
-    let message = match error.context {
-        Some((what, began)) if began.position() != at => {
-            format!("{}, {what} that begins on {}", error.problem, began.position())
-        }
-        Some((what, _)) => format!("{}, {what}", error.problem),
-        None => error.problem.to_owned(),
-    };
-    // go-yaml counts lines from 0 in its parser and from 1 in its scanner, and leaves out line 0.
-    let line = match (error.at.line, error.context) {
-        (0, Some((_, began))) => began.line,
-        (0, None) => 0,
-        (line, _) => line + u32::from(error.in_scanner),
-    };
-    let go_text = match line {
-        0 => format!("yaml: {}", error.problem),
-        line => format!("yaml: line {line}: {}", error.problem),
-    };
-    Error::new(ErrorKind::Syntax, at, message).with_go_text(go_text)
-}
-
-/// The mappings a merge key brings in, in the order in which they are to be put into the mapping: later ones win.
-fn merge_sources(ready: Ready, rules: Rules, spans: &Spans) -> Result<Vec<(Map, Option<NodeId>)>, Error> {
-    let wrong = |at: Position, kind: &str| {
-        let message = format!("`<<` takes a mapping or a list of mappings, not {kind}");
-        let go_text = "yaml: map merge requires map or sequence of maps as the value";
-        Error::new(ErrorKind::Merge, at, message).with_go_text(go_text)
-    };
-    let at = ready.span.start;
-    match ready.value {
-        Value::Map(map) => Ok(vec![(map, ready.node)]),
-        // go-yaml wants the list itself to be written here.
-        Value::List(items) if rules == Rules::PyYaml || ready.source == Source::Written => {
-            let nodes = ready.node.map(|node| spans.items_of(node)).unwrap_or_default();
-            let mut sources = Vec::with_capacity(items.len());
-            for (index, item) in items.into_iter().enumerate() {
-                let node = nodes.get(index).copied();
-                match item {
-                    Value::Map(map) => sources.push((map, node)),
-                    other => return Err(wrong(at, &format!("a list with a {} in it", other.kind_name()))),
-                }
-            }
-            sources.reverse();
-            Ok(sources)
-        }
-        Value::List(_) => Err(wrong(at, "an alias of a list")),
-        other => Err(wrong(at, other.kind_name())),
-    }
-}
-
-/// A list of mappings with one member each, as PyYAML's `!!omap` wants it, as a list of pairs.
-fn pairs(items: Vec<Value>, span: Span) -> Result<Value, Error> {
-    let pair = |item: Value| match item {
-        Value::Map(map) if map.len() == 1 => Some(
-            map.into_iter()
-                .map(|(key, value)| Value::List(vec![Value::String(key), value]))
-                .collect::<Vec<_>>(),
-        ),
-        _ => None,
-    };
-    let pairs: Option<Vec<Vec<Value>>> = items.into_iter().map(pair).collect();
-    pairs.map(|pairs| Value::List(pairs.into_iter().flatten().collect())).ok_or_else(|| {
-        Error::new(
-            ErrorKind::Tag,
-            span.start,
-            "!!omap and !!pairs want a list of mappings with one member each",
-        )
-    })
 }

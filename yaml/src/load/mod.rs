@@ -4,7 +4,9 @@
 //! Nothing recurses: open collections are a stack. It must not know YAML's syntax.
 
 mod builder;
+mod collection;
 mod key;
+mod problem;
 mod scalar;
 
 use crate::{

@@ -114,9 +114,20 @@ impl<'text> Cursor<'text> {
 
     /// Goes to the end of the line.
     pub(super) fn skip_to_break(&mut self) {
-        while !self.is_break_or_end() {
-            self.skip();
+        let rest = self.rest();
+        let mut length = 0;
+        let mut continuation_bytes = 0;
+        while let Some(&byte) = rest.get(length) {
+            match byte {
+                b'\n' | b'\r' => break,
+                0xC2 | 0xE2 if self.break_length(length) > 0 => break,
+                0x80..=0xBF => continuation_bytes += 1,
+                _ => {}
+            }
+            length += 1;
         }
+        self.skip_ascii(length);
+        self.mark.column = self.mark.column.saturating_sub(continuation_bytes);
     }
 
     /// `---` or `...` at the start of a line, followed by a blank or nothing.

@@ -85,6 +85,7 @@ impl<'text> Parser<'text> {
         }
     }
 
+    #[inline]
     fn peek(&mut self) -> Result<&Token<'text>, SyntaxError> {
         self.scanner.peek()
     }
@@ -269,7 +270,11 @@ impl<'text> Parser<'text> {
     /// An anchor and a tag, in any order, or one of them, or none.
     fn properties(&mut self) -> Result<Properties<'text>, SyntaxError> {
         let mut properties = Properties::default();
-        let start = self.peek()?.start;
+        let token = self.peek()?;
+        let start = token.start;
+        if !matches!(token.kind, TokenKind::Anchor(_) | TokenKind::Tag { .. }) {
+            return Ok(properties);
+        }
         loop {
             let token = self.peek()?;
             let at = token.start;

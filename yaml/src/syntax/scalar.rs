@@ -152,7 +152,7 @@ impl<'text> Scanner<'text> {
             length += 1;
         }
         self.cursor.skip_ascii(length);
-        self.cursor.mark.column -= continuation_bytes;
+        self.cursor.mark.column = self.cursor.mark.column.saturating_sub(continuation_bytes);
     }
 
     pub(super) fn scan_quoted_scalar(&mut self, single: bool) -> Result<Token<'text>, SyntaxError> {

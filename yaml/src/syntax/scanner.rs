@@ -18,6 +18,8 @@ pub(super) struct Scanner<'text> {
     pub(super) cursor: Cursor<'text>,
     pub(super) dialect: Dialect,
     tokens: VecDeque<Token<'text>>,
+    /// The first token in the queue is known to be the next.
+    ready: bool,
     /// Tokens taken so far: the number of the first in the queue.
     taken: usize,
     /// The column of the innermost block collection, -1 outside any.
@@ -45,7 +47,8 @@ impl<'text> Scanner<'text> {
         Self {
             cursor: Cursor::new(text),
             dialect: Dialect(rules),
-            tokens: VecDeque::new(),
+            tokens: VecDeque::with_capacity(8),
+            ready: false,
             taken: 0,
             indent: -1,
             indents: Vec::new(),
@@ -57,17 +60,29 @@ impl<'text> Scanner<'text> {
     }
 
     /// The next token, left where it is.
+    #[inline]
     pub(super) fn peek(&mut self) -> Result<&Token<'text>, SyntaxError> {
-        while self.needs_more()? {
-            self.fetch()?;
+        if !self.ready {
+            self.fill()?;
         }
         Ok(&self.tokens[0])
     }
 
     /// Takes the token that was seen last.
+    #[inline]
     pub(super) fn take(&mut self) -> Option<Token<'text>> {
+        self.ready = false;
         self.taken += 1;
         self.tokens.pop_front()
+    }
+
+    #[inline(never)]
+    fn fill(&mut self) -> Result<(), SyntaxError> {
+        while self.needs_more()? {
+            self.fetch()?;
+        }
+        self.ready = true;
+        Ok(())
     }
 
     /// The queue is empty, or its first token may yet turn out to be a key.
