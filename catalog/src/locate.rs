@@ -35,7 +35,7 @@ pub struct Resolved<'a> {
 }
 
 /// Why a reference leads nowhere, and what is near. Two values for what a viewer may not see and for what does not
-/// exist are equal.
+/// exist are equal. Places are boxed: an answer that is seldom given must not make every other one larger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
     /// No registry of that name.
@@ -48,7 +48,7 @@ pub enum Missing {
     /// The registry has no collection of that name.
     Collection {
         /// The registry.
-        registry: RegistryName,
+        registry: Box<RegistryName>,
         /// The collection that was asked for.
         asked: CollectionName,
         /// Collections of a similar name.
@@ -59,14 +59,14 @@ pub enum Missing {
     /// The collection has no template of that name.
     Template {
         /// The place that was asked for.
-        asked: Location,
+        asked: Box<Location>,
         /// Templates of a similar name in the same registry, those of the same name first.
         near: Vec<Location>,
     },
     /// The template has no version that the selector accepts.
     Version {
         /// The template.
-        template: Location,
+        template: Box<Location>,
         /// What was asked for.
         asked: Selector,
         /// The versions that are listed, highest first.
@@ -75,7 +75,7 @@ pub enum Missing {
     /// No content of the template has that digest, or none of a version that the selector accepts.
     Digest {
         /// The template.
-        template: Location,
+        template: Box<Location>,
         /// What was asked for.
         asked: Digest,
         /// The versions that are listed, highest first.
@@ -162,7 +162,7 @@ impl Snapshot {
         let collection = location.collection.as_ref();
         registry.template(collection, &location.template).ok_or_else(|| match collection {
             Some(asked) if registry.collection(collection).is_none() => Missing::Collection {
-                registry: registry.name.clone(),
+                registry: Box::new(registry.name.clone()),
                 asked: asked.clone(),
                 near: nearest(asked.as_str(), registry.collections.keys().flatten(), CollectionName::as_str),
                 elsewhere: same_name(registry, &location.template),
@@ -173,7 +173,7 @@ impl Snapshot {
                 let others = nearest(location.template.as_str(), others, |place| place.template.as_str());
                 near.extend(others);
                 near.truncate(NEAR);
-                Missing::Template { asked: location.clone(), near }
+                Missing::Template { asked: Box::new(location.clone()), near }
             }
         })
     }
@@ -192,7 +192,7 @@ impl Snapshot {
         let registry = &self.registries[&template.location.registry];
         let existing = || template.versions.keys().rev().cloned().collect();
         if let Some(asked) = reference.digest {
-            let missing = || Missing::Digest { template: template.location.clone(), asked, existing: existing() };
+            let missing = || Missing::Digest { template: Box::new(template.location.clone()), asked, existing: existing() };
             let fits = |version: &&Arc<VersionSnapshot>| version.digest == asked && accepts(&reference.selector, &version.version);
             let version = template.everything().filter(fits).max_by_key(|found| (rank(found), &found.version));
             let version = version.ok_or_else(missing)?;
@@ -206,7 +206,7 @@ impl Snapshot {
         match found {
             Some((version, resolution)) => Ok(Resolved { registry, template, version, resolution }),
             None => Err(Missing::Version {
-                template: template.location.clone(),
+                template: Box::new(template.location.clone()),
                 asked: reference.selector.clone(),
                 existing: existing(),
             }),

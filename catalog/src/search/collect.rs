@@ -156,9 +156,9 @@ impl SegmentCollector for Segment {
             return;
         }
         let passes = [0, 1, 2].map(|at| self.facets[at].accepts(ordinals[at]));
-        for at in 0..3 {
+        for (at, facet) in self.facets.iter_mut().enumerate() {
             if (0..3).all(|other| other == at || passes[other]) {
-                self.facets[at].count(ordinals[at]);
+                facet.count(ordinals[at]);
             }
         }
         if !passes.iter().all(|passes| *passes) {

@@ -55,7 +55,7 @@ pub(super) fn schema() -> (Schema, Fields) {
     };
     let stems = || text(words::STEMS, IndexRecordOption::WithFreqs);
     let plain = || text(words::PLAIN, IndexRecordOption::Basic);
-    let facet = || TextOptions::from(STRING).set_fast("raw");
+    let facet = || STRING.set_fast("raw");
     let number = || NumericOptions::default().set_fast();
     let fields = Fields {
         key: builder.add_text_field("key", STRING | STORED),

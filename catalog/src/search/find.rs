@@ -51,11 +51,12 @@ pub(super) fn correct(searcher: &Searcher, fields: &Fields, asked: &Asked) -> ta
         for pair in pairs.iter().flatten() {
             stands = stands || is_word(searcher, fields.words, pair)?;
         }
-        if !stands && words[at].chars().count() >= CORRECTED {
-            if let Some(better) = nearest(searcher, fields, &words[at])? {
-                words[at] = better;
-                corrected = true;
-            }
+        if stands || words[at].chars().count() < CORRECTED {
+            continue;
+        }
+        if let Some(better) = nearest(searcher, fields, &words[at])? {
+            words[at] = better;
+            corrected = true;
         }
     }
     let corrected = corrected.then(|| words.join(" "));

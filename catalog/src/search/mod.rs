@@ -393,10 +393,10 @@ fn drop_others(root: &Path, ours: &Path) {
 
 /// What was added and not committed must not come along with a later commit.
 fn undo_if_failed(writer: &mut IndexWriter, done: tantivy::Result<()>) -> Result<(), UpdateError> {
-    if done.is_err() {
-        if let Err(error) = writer.rollback() {
-            tracing::error!(%error, "the search index cannot be rolled back; it stays as it is until the next start");
-        }
+    if done.is_err()
+        && let Err(error) = writer.rollback()
+    {
+        tracing::error!(%error, "the search index cannot be rolled back; it stays as it is until the next start");
     }
     done.map_err(UpdateError::Index)
 }

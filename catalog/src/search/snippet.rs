@@ -32,7 +32,7 @@ pub(super) struct Matcher {
 
 impl Matcher {
     pub(super) fn new(terms: &[String]) -> Matcher {
-        let joined = terms.windows(2).map(|pair| pair.concat());
+        let joined = terms.windows(2).map(<[String]>::concat);
         let words = terms.iter().cloned().chain(joined).collect::<Vec<_>>();
         let stems = words.iter().map(|word| words::stem(word)).collect();
         Matcher { words, stems }

@@ -19,12 +19,12 @@ pub(super) const STEMS: &str = "formwork-stems-1";
 
 /// The analyzer behind [`PLAIN`].
 pub(super) fn plain() -> TextAnalyzer {
-    TextAnalyzer::builder(Words::default()).build()
+    TextAnalyzer::builder(Words).build()
 }
 
 /// The analyzer behind [`STEMS`].
 pub(super) fn stems() -> TextAnalyzer {
-    TextAnalyzer::builder(Words::default()).filter(Stemmer::new(Language::English)).build()
+    TextAnalyzer::builder(Words).filter(Stemmer::new(Language::English)).build()
 }
 
 /// The stem of one word.
@@ -100,7 +100,7 @@ fn camel(word: &str, offset: usize) -> Vec<(String, Range<usize>)> {
 }
 
 /// Gives [`words`] to tantivy.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Words;
 
 struct Stream {

@@ -199,6 +199,9 @@ impl Store {
     }
 }
 
+/// Bytes as they are kept: digest, size, encoding, content.
+pub(crate) type Kept = (Digest, i64, i64, Vec<u8>);
+
 /// A statement that was counted and will be run: reading all bytes, newest first.
 pub(crate) struct Warming(super::Query);
 
@@ -216,8 +219,8 @@ impl Store {
         Warming(self.query(&queries::ALL_BLOBS))
     }
 
-    /// All bytes, newest first: digest, size, encoding, content as it is kept.
-    pub(crate) fn warm_blobs(&self, Warming(query): Warming) -> BoxStream<'_, Result<(Digest, i64, i64, Vec<u8>), StoreError>> {
+    /// All bytes, newest first.
+    pub(crate) fn warm_blobs(&self, Warming(query): Warming) -> BoxStream<'_, Result<Kept, StoreError>> {
         let rows = query.fetch(&self.readers).map_err(|error| self.error(error));
         let read = |row: SqliteRow| Ok((self.digest(self.get(&row, 3)?)?, self.get(&row, 0)?, self.get(&row, 1)?, self.get(&row, 2)?));
         Box::pin(rows.and_then(move |row| std::future::ready(read(row))))

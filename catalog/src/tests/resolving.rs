@@ -29,7 +29,7 @@ async fn references_get_the_version_the_rules_say() {
     let (_directory, catalog) = catalogue().await;
     let snapshot = catalog.snapshot();
     let redis = snapshot.locate(ANYBODY, &"github.com/acme/templates/redis".parse().unwrap(), None).unwrap();
-    let rc = redis.versions.values().last().unwrap().digest;
+    let rc = redis.versions.values().next_back().unwrap().digest;
     for (reference, version, rule) in [
         ("redis", "v1.1.0", Rule::Highest),
         ("redis:v1.0", "v1.0.1", Rule::HighestPatch),
