@@ -195,12 +195,25 @@ impl Spans {
         }
     }
 
-    /// The members of `from` (a mapping or an alias of one) become members of `map`, first when `before` is set.
-    pub(crate) fn merge_members(&mut self, map: NodeId, from: NodeId, before: bool) {
+    /// The members of `from` (a mapping or an alias of one) become members of `map`, after those it has.
+    pub(crate) fn append_members(&mut self, map: NodeId, from: NodeId) {
         let Children::Map(merged) = self.children(from).clone() else { return };
         if let Children::Map(members) = &mut self.nodes[map.0 as usize].children {
-            let at = if before { 0 } else { members.len() };
-            members.splice(at..at, merged);
+            members.extend(merged);
+        }
+    }
+
+    /// The members of all of `sources` become members of `map`, before those it has.
+    pub(crate) fn prepend_members(&mut self, map: NodeId, sources: &[NodeId]) {
+        let mut merged = Vec::new();
+        for source in sources {
+            if let Children::Map(members) = self.children(*source) {
+                merged.extend_from_slice(members);
+            }
+        }
+        if let Children::Map(members) = &mut self.nodes[map.0 as usize].children {
+            merged.append(members);
+            *members = merged;
         }
     }
 

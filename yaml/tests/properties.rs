@@ -276,6 +276,23 @@ fn bombs_cost_nothing() {
 }
 
 #[test]
+fn directives_and_messages_are_bounded() {
+    let message = |text: &str, options: &Options| yaml::load(text, options).expect_err("too much").message;
+    let directives: String = (0..65).map(|tag| format!("%TAG !{tag}! x\n")).collect();
+    let text = format!("{directives}---\na");
+    assert_eq!(message(&text, &Options::default()), "found too many %TAG directives");
+    let text = format!("%TAG ! {}\n---\n!a b", "x".repeat(1025));
+    assert!(message(&text, &Options::default()).starts_with("found extremely long tag prefix"));
+    // A mistake is found at once; what follows it is read on only for what go-yaml would say of it.
+    let error = yaml::load(&"? ".repeat(1_000_000), &Options::default()).expect_err("a mapping as a key");
+    assert_eq!((error.kind, error.go_text()), (ErrorKind::Key, None));
+    // Each merge costs what it brings, not what is there already.
+    let merges = format!("a: &a {{k: 1}}\nb:\n{}", "  <<: *a\n".repeat(45_000));
+    let value = read(&merges, &Options::pyyaml());
+    assert_eq!(value.pointer("/b/k"), Some(&Value::Int(1)));
+}
+
+#[test]
 fn a_deep_value_is_written_and_dropped() {
     let mut value = Value::Null;
     for _ in 0..Limits::MAX_DEPTH {

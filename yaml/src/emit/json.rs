@@ -103,7 +103,7 @@ impl<'text, 'options> JsonWriter<'text, 'options> {
     }
 
     fn end(&mut self, bracket: char) {
-        self.depth -= 1;
+        self.depth = self.depth.saturating_sub(1);
         if !self.first {
             self.new_line();
         }

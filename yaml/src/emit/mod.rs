@@ -1,7 +1,7 @@
 //! Writing: YAML as `sigs.k8s.io/yaml` and PyYAML print it, JSON as Go's `encoding/json` does.
 //!
 //! Writers are [`Sink`]s: they take one value after the other and append to one `String`. Whatever can walk itself
-//! into a sink is a [`Node`]; [`Value`](crate::Value) is one, and other value types can be, without converting
+//! into a sink is a [`Node`]; [`Value`] is one, and other value types can be, without converting
 //! anything first. It must not know how values are read.
 
 mod json;

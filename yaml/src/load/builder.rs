@@ -190,7 +190,12 @@ impl<'text, 'options> Builder<'text, 'options> {
     /// go-yaml parses the whole document before it looks at what anything means: a later mistake in syntax is what it
     /// tells of.
     fn with_earlier_go_text(&mut self, error: Error) -> Error {
+        let mut depth = self.stack.len();
         loop {
+            // The parser remembers every open collection; nobody reads on for the sake of a message alone.
+            if depth > self.options.limits.effective_depth() {
+                return error;
+            }
             let later = match self.parser.next() {
                 Err(later) => Some(syntax_error(later)),
                 Ok(Some(Event { kind: EventKind::Alias(name), .. }))
@@ -200,6 +205,11 @@ impl<'text, 'options> Builder<'text, 'options> {
                 }
                 Ok(Some(Event { kind: EventKind::DocumentEnd, .. }) | None) => None,
                 Ok(Some(event)) => {
+                    match event.kind {
+                        EventKind::ListStart(_) | EventKind::MapStart(_) => depth += 1,
+                        EventKind::ListEnd | EventKind::MapEnd => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
                     if let EventKind::Scalar { properties, .. }
                     | EventKind::ListStart(properties)
                     | EventKind::MapStart(properties) = event.kind
@@ -403,10 +413,7 @@ impl<'text, 'options> Builder<'text, 'options> {
         }
         all.extend(map);
         if let Some(node) = node {
-            // Each goes in front, so the last merged goes first.
-            for from in nodes.into_iter().rev() {
-                self.spans.merge_members(node, from, true);
-            }
+            self.spans.prepend_members(node, &nodes);
         }
         all
     }
@@ -467,7 +474,9 @@ impl<'text, 'options> Builder<'text, 'options> {
         };
         let anchor = self.new_anchor(properties, span)?;
         let node = (self.with_spans && (!is_key || anchor.is_some())).then(|| self.spans.add_scalar(span));
-        let cost = Cost { nodes: usize::from(!is_key), bytes, depth: 0 };
+        // A key costs nothing beside its value, unless an alias may repeat it as a value.
+        let nodes = usize::from(!is_key || anchor.is_some());
+        let cost = Cost { nodes, bytes, depth: 0 };
         self.ready(Ready { value, span, node, cost, source }, anchor)
     }
 
@@ -551,7 +560,7 @@ impl<'text, 'options> Builder<'text, 'options> {
                             }
                         }
                         if let (Some(map_node), Some(from)) = (frame_node, node) {
-                            self.spans.merge_members(map_node, from, false);
+                            self.spans.append_members(map_node, from);
                         }
                     }
                 }

@@ -9,6 +9,9 @@ use super::{
 };
 use crate::options::Rules;
 
+/// How many `%TAG` directives a document may have: a limit of ours, for each is looked through for every tag.
+const TAG_DIRECTIVES: usize = 64;
+
 /// Reads events from a text.
 #[derive(Debug)]
 pub(crate) struct Parser<'text> {
@@ -172,6 +175,9 @@ impl<'text> Parser<'text> {
                     let (handle, prefix) = (*handle, prefix.clone());
                     if self.tags.iter().any(|(known, _)| *known == handle) {
                         return Err(problem("found duplicate %TAG directive", start));
+                    }
+                    if self.tags.len() >= TAG_DIRECTIVES {
+                        return Err(problem("found too many %TAG directives", start));
                     }
                     self.tags.push((handle, prefix));
                 }

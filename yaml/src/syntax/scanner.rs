@@ -13,6 +13,9 @@ use crate::options::Rules;
 /// How many characters a key without `?` may have.
 const SIMPLE_KEY: u32 = 1024;
 
+/// How long the prefix of a `%TAG` directive may be, in bytes: a limit of ours, for every tag repeats it.
+const TAG_PREFIX: usize = 1024;
+
 #[derive(Debug)]
 pub(super) struct Scanner<'text> {
     pub(super) cursor: Cursor<'text>,
@@ -590,6 +593,9 @@ impl<'text> Scanner<'text> {
         }
         self.skip_blanks();
         let prefix = self.scan_tag_uri("", WHAT, start)?;
+        if prefix.len() > TAG_PREFIX {
+            return Err(self.error("found extremely long tag prefix", Some((WHAT, start))));
+        }
         if !self.cursor.is_blank_or_end(0) {
             return Err(self.error("did not find expected whitespace or line break", Some((WHAT, start))));
         }
