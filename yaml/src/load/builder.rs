@@ -261,15 +261,22 @@ impl<'text, 'options> Builder<'text, 'options> {
         Ok(())
     }
 
+    #[inline]
     fn next_event(&mut self) -> Result<Option<Event<'text>>, Error> {
         if self.ended {
             return Ok(None);
         }
-        let event = self.parser.next();
-        if !matches!(event, Ok(Some(_))) {
-            self.ended = true;
+        match self.parser.next() {
+            Ok(Some(event)) => Ok(Some(event)),
+            Ok(None) => {
+                self.ended = true;
+                Ok(None)
+            }
+            Err(error) => {
+                self.ended = true;
+                Err(syntax_error(error))
+            }
         }
-        event.map_err(syntax_error)
     }
 
     /// A number for the anchor of a node that begins.
