@@ -7,7 +7,7 @@ use super::{
     check_length,
     collection::{merge_sources, pairs},
     key::key_text,
-    problem::{UNKNOWN_ANCHOR, syntax_error, unknown_anchor},
+    problem::{UNKNOWN_ANCHOR, no_json_number, syntax_error, unknown_anchor},
     scalar::{kubernetes_scalar, pyyaml_scalar, shortened, standard_tag, unknown_tag},
 };
 use crate::{
@@ -34,6 +34,8 @@ pub(super) struct Builder<'text, 'options> {
     kept_nodes: usize,
     kept_bytes: usize,
     documents: usize,
+    /// Where a number stands that JSON does not have; it may yet be overridden.
+    non_finite: Option<Position>,
     root: Option<Value>,
     ended: bool,
 }
@@ -150,6 +152,7 @@ impl<'text, 'options> Builder<'text, 'options> {
             kept_nodes: 0,
             kept_bytes: 0,
             documents: 0,
+            non_finite: None,
             root: None,
             ended: false,
         })
@@ -175,7 +178,7 @@ impl<'text, 'options> Builder<'text, 'options> {
         self.read_document().map_err(|error| {
             self.ended = true;
             let found_while_parsing = match error.kind {
-                ErrorKind::Syntax | ErrorKind::Limit(_) => true,
+                ErrorKind::Syntax | ErrorKind::Limit(_) | ErrorKind::Number => true,
                 ErrorKind::Alias => error.go_text().is_some_and(|text| text.starts_with(UNKNOWN_ANCHOR)),
                 _ => false,
             };
@@ -234,6 +237,11 @@ impl<'text, 'options> Builder<'text, 'options> {
                 EventKind::DocumentStart => self.begin_document(span)?,
                 EventKind::DocumentEnd => {
                     let value = self.root.take().unwrap_or_default();
+                    if let Some(at) = self.non_finite.take()
+                        && let Some(number) = non_finite_number(&value)
+                    {
+                        return Err(no_json_number(number, at));
+                    }
                     return Ok(Some((value, std::mem::take(&mut self.spans))));
                 }
                 EventKind::Scalar { text, style, properties } => {
@@ -479,6 +487,9 @@ impl<'text, 'options> Builder<'text, 'options> {
             Rules::Kubernetes => kubernetes_scalar(text, style, tag, is_key, span)?,
             Rules::PyYaml => pyyaml_scalar(text, style, tag, is_key, span)?,
         };
+        if !is_key && self.options.rules == Rules::Kubernetes && !is_finite(&value) {
+            self.non_finite.get_or_insert(span.start);
+        }
         let anchor = self.new_anchor(properties, span)?;
         let node = (self.with_spans && (!is_key || anchor.is_some())).then(|| self.spans.add_scalar(span));
         // A key costs nothing beside its value, unless an alias may repeat it as a value.
@@ -590,5 +601,19 @@ impl<'text, 'options> Builder<'text, 'options> {
             return Ok(());
         };
         Err(Error::limit(limit, ready.span.start, message))
+    }
+}
+
+fn is_finite(value: &Value) -> bool {
+    !matches!(value, Value::Float(float) if !float.is_finite())
+}
+
+/// The first number within that JSON does not have.
+fn non_finite_number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(float) if !float.is_finite() => Some(*float),
+        Value::List(items) => items.iter().find_map(non_finite_number),
+        Value::Map(map) => map.values().find_map(non_finite_number),
+        _ => None,
     }
 }

@@ -1,9 +1,19 @@
 //! Telling of mistakes the parser found, in our words and in go-yaml's.
 
 use crate::{
+    emit::write_go_float,
     error::{Error, ErrorKind},
+    position::Position,
     syntax::SyntaxError,
 };
+
+/// A number that go-yaml reads and JSON does not have.
+pub(super) fn no_json_number(number: f64, at: Position) -> Error {
+    let mut go_text = "json: unsupported value: ".to_owned();
+    write_go_float(&mut go_text, number);
+    let message = "JSON has no number that is infinite or none; quote it if text is meant";
+    Error::new(ErrorKind::Number, at, message).with_go_text(go_text)
+}
 
 /// How go-yaml begins to tell of an alias without its anchor.
 pub(super) const UNKNOWN_ANCHOR: &str = "yaml: unknown anchor";

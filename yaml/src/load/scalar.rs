@@ -70,12 +70,6 @@ pub(super) fn kubernetes_scalar(
         Scalar::Int(value) if wanted == Some("float") => Value::Float(value as f64),
         Scalar::Int(value) => Value::Int(value),
         Scalar::Uint(value) => Value::Uint(value),
-        Scalar::Float(value) if !value.is_finite() && !is_key => {
-            let message = format!(
-                "the number {text} cannot be kept: JSON has no such number; quote it if text is meant"
-            );
-            return Err(Error::new(ErrorKind::Number, span.start, message));
-        }
         Scalar::Float(value) => Value::Float(value),
         _ => Value::String(text.into_owned()),
     };

@@ -262,6 +262,7 @@ impl Sink for Emitter<'_> {
     }
 
     fn string(&mut self, text: &str) {
+        self.refuse_markers(text);
         let text = self.as_read_back(text);
         let analysis = analyse(&text, self.style);
         let context = self.lead();

@@ -8,6 +8,8 @@ use super::{
 };
 use crate::resolve::{go_must_quote, python_must_quote};
 
+/// A line break to YAML 1.1, a character to JSON.
+const NEXT_LINE: char = '\u{85}';
 /// Where lines are folded.
 const WIDTH: usize = 80;
 /// The longest key, in bytes, that is written `key: value` rather than `? key`.
@@ -22,10 +24,22 @@ enum ScalarStyle {
 }
 
 impl Emitter<'_> {
+    /// Whether go-yaml's reader would see the end of a document in this text, as it does after a next line.
+    pub(super) fn refuse_markers(&mut self, text: &str) {
+        if self.strict && self.style == Style::Kubernetes && text.contains(NEXT_LINE) {
+            let is_marker = |line: &str| {
+                let rest = line.strip_prefix("---").or_else(|| line.strip_prefix("..."));
+                rest.is_some_and(|rest| rest.starts_with([' ', NEXT_LINE]))
+            };
+            if text.match_indices(NEXT_LINE).any(|(at, next_line)| is_marker(&text[at + next_line.len()..])) {
+                self.refuse(EmitError::Character(NEXT_LINE));
+            }
+        }
+    }
+
     /// Marshal hands its text through go-yaml's reader, to which a next line (U+0085) within quotes is a line break
     /// to fold.
     pub(super) fn as_read_back<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        const NEXT_LINE: char = '\u{85}';
         if !self.strict || self.style != Style::Kubernetes || !text.contains(NEXT_LINE) {
             return Cow::Borrowed(text);
         }
