@@ -1,0 +1,226 @@
+//! The command line: every command and flag, with the help that teaches it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A Git-backed template registry for Kubernetes.
+///
+/// Formwork indexes repositories of templates, resolves `name:version` references, and processes any template
+/// into Kubernetes objects.
+#[derive(Debug, Parser)]
+#[command(
+    name = "formwork",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+#[command(
+    after_help = "Try it:\n  formwork serve examples/registry          index and serve a directory\n  formwork search redis                     find a template on the server\n  formwork process web/nginx:v1 -p NAME=a   make objects of it\n  formwork check .                          see what users would stumble over"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Index registries and serve them
+    Serve(ServeArguments),
+    /// Show every setting of `serve`, and where its value came from
+    Config(ServeArguments),
+    /// Check a registry, a collection, a template or one version, and say what is wrong where
+    Check(CheckArguments),
+    /// Ask a server which version a reference gets, and why
+    Resolve(ResolveArguments),
+    /// Search a server for templates
+    Search(SearchArguments),
+    /// Print the content digest of a version directory
+    Digest(DigestArguments),
+    /// Process a template into Kubernetes objects
+    Process(ProcessArguments),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Settings come from the flag, then from FORMWORK_… in the environment (FORMWORK_LISTEN, FORMWORK_DATA, …),\nthen from the file, then from the default. `formwork config` shows which.\n\nA registry is NAME=SOURCE, or just a source: a directory is then called localhost/<parent>/<directory>,\nand a Git URL by its host and path.\n\nExamples:\n  formwork serve examples/registry\n  formwork serve --registry github.com/acme/templates=https://github.com/acme/templates.git"
+)]
+pub(crate) struct ServeArguments {
+    /// Registries to serve, each NAME=SOURCE or a source (a directory or a Git URL)
+    #[arg(value_name = "REGISTRY")]
+    pub(crate) registries: Vec<String>,
+    /// A registry to serve; may be given again
+    #[arg(long = "registry", value_name = "NAME=SOURCE")]
+    pub(crate) registry: Vec<String>,
+    /// Where short references go: a registry's name, and perhaps a collection [default: the first registry]
+    #[arg(long, value_name = "NAME[/COLLECTION]")]
+    pub(crate) default_registry: Option<String>,
+    /// Address and port to listen on [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+    /// Directory for the store, the search index and mirrors [default: formwork in the user's data directory]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) data: Option<PathBuf>,
+    /// The URL people reach this server by; absolute links are made from it alone
+    #[arg(long, value_name = "URL")]
+    pub(crate) public_url: Option<String>,
+    /// Certificate chain in PEM; with --tls-key, serve https
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// Private key in PEM
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Processes that templates run in [default: one for each core, at least two]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) workers: Option<String>,
+    /// Time between two looks at a Git source, like 30s, 5m or 1h [default: 5m]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) poll: Option<String>,
+    /// Write one line for every request to this file (`-` for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) access_log: Option<PathBuf>,
+    /// Read settings from this file [default: formwork.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print settings as JSON (`config` only)
+    #[arg(long, hide = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServerArguments {
+    /// The server to ask
+    #[arg(long, value_name = "URL", env = "FORMWORK_SERVER", default_value = "http://127.0.0.1:8080")]
+    pub(crate) server: String,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 nothing wrong, 1 errors were found, 2 the check could not be made.\nWarnings alone are 0, unless --strict is given."
+)]
+pub(crate) struct CheckArguments {
+    /// A registry, a collection, a template or a version directory
+    #[arg(default_value = ".")]
+    pub(crate) path: PathBuf,
+    /// Warnings count as errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Do not process each example.yaml
+    #[arg(long)]
+    pub(crate) no_examples: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The version may be left out (the highest), be v1.1 (its highest patch), =v1.1.0 (exactly that) or ^v1.1\n(the highest minor).\n\nExamples:\n  formwork resolve web/nginx:v1\n  formwork resolve github.com/acme/templates/databases/redis:=v1.1.0 --json"
+)]
+pub(crate) struct ResolveArguments {
+    /// The reference: [registry/][collection/]template[:version]
+    pub(crate) reference: String,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+    /// Print the server's answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Words may carry filters: registry:, collection:, kind: and has: (an object kind the template makes).\n\nExamples:\n  formwork search redis\n  formwork search kind:template has:StatefulSet"
+)]
+pub(crate) struct SearchArguments {
+    /// What to look for
+    #[arg(trailing_var_arg = true)]
+    pub(crate) query: Vec<String>,
+    /// Only in this registry
+    #[arg(long)]
+    pub(crate) registry: Option<String>,
+    /// Only in this collection
+    #[arg(long)]
+    pub(crate) collection: Option<String>,
+    /// Only of this kind
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// At most this many
+    #[arg(long, default_value_t = 20)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+    /// Print the server's answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The digest is over names, executable bits and bytes; docs/digest.md says exactly how."
+)]
+pub(crate) struct DigestArguments {
+    /// A version directory
+    pub(crate) path: PathBuf,
+    /// Print the listing the digest is made of
+    #[arg(long)]
+    pub(crate) listing: bool,
+}
+
+/// How objects are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputForm {
+    /// A stream of YAML documents, for kubectl
+    Yaml,
+    /// JSON in the original's own form for the kind: a v1 List for Templates, {resources} for Deployment Manager
+    Json,
+    /// The whole answer as JSON
+    Full,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "TARGET is a version directory or a template file on this machine, or a reference, which the server processes.\nA values file may name its template (`template: REFERENCE`); then no target is needed. `-` reads standard input.\n\nExamples:\n  formwork process web/nginx:v1 -p NAME=shop | kubectl apply -f -\n  formwork process ./redis/v1.0.0 --values ./redis/v1.0.0/example.yaml\n  formwork process ./redis.yaml -p NAME=a -o json"
+)]
+pub(crate) struct ProcessArguments {
+    /// A reference, a version directory, a template file, or `-`
+    pub(crate) target: Option<String>,
+    /// Set a parameter; may be given again
+    #[arg(short = 'p', long = "param", value_name = "NAME=VALUE")]
+    pub(crate) parameters: Vec<String>,
+    /// Read values from this file (`-` for standard input)
+    #[arg(long, short = 'f', value_name = "FILE")]
+    pub(crate) values: Option<PathBuf>,
+    /// What to print
+    #[arg(short = 'o', long, value_enum, default_value = "yaml")]
+    pub(crate) output: OutputForm,
+    /// The name of what is deployed [default: the template's]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// The namespace the objects are for
+    #[arg(long, short = 'n')]
+    pub(crate) namespace: Option<String>,
+    /// A label for every object; may be given again, or several joined by commas
+    #[arg(short = 'l', long = "label", value_name = "NAME=VALUE", value_delimiter = ',')]
+    pub(crate) labels: Vec<String>,
+    /// The notation of a Kubernetes Template: kubernetes for $(P), openshift for ${P}
+    #[arg(long)]
+    pub(crate) dialect: Option<String>,
+    /// References to nothing are errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Parameters the template does not have are passed over
+    #[arg(long)]
+    pub(crate) ignore_unknown_parameters: bool,
+    /// Make generated values repeatable
+    #[arg(long)]
+    pub(crate) seed: Option<String>,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
+/// Checked here so that a wrong address is an error of the flag, with its name.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| format!("`{text}` is not an address and port, like 127.0.0.1:8080"))
+}

@@ -1,0 +1,121 @@
+//! The native API as commands use it. Errors show what the server said, with its way out.
+
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use reqwest::blocking::{Client as Http, Response};
+use schema::Reference;
+use schema::processing::Request;
+use serde::de::DeserializeOwned;
+use wire::process::{ProcessAnswer, ProcessRequest};
+use wire::resolve::Resolved;
+use wire::search::SearchAnswer;
+
+/// How long a request may take: processing has two seconds, and a busy server queues.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A server's native API.
+pub(crate) struct Client {
+    http: Http,
+    base: String,
+}
+
+impl Client {
+    /// A client of the server at this URL.
+    pub(crate) fn new(server: &str) -> anyhow::Result<Client> {
+        // Another part of the program may have installed it already.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let http = Http::builder()
+            .user_agent(concat!("formwork/", env!("CARGO_PKG_VERSION")))
+            .timeout(TIMEOUT)
+            .build()
+            .context("the HTTP client could not be made")?;
+        Ok(Client { http, base: server.trim_end_matches('/').to_owned() })
+    }
+
+    /// Which version a reference gets.
+    pub(crate) fn resolve(&self, reference: &str) -> anyhow::Result<Resolved> {
+        self.get("/api/v1/resolve", &[("ref", reference)])
+    }
+
+    /// What a query finds; parameters as the API names them.
+    pub(crate) fn search(&self, parameters: &[(&str, &str)]) -> anyhow::Result<SearchAnswer> {
+        self.get("/api/v1/search", parameters)
+    }
+
+    /// What processing a template gives.
+    pub(crate) fn process(&self, reference: &Reference, request: &Request) -> anyhow::Result<ProcessAnswer> {
+        let body = ProcessRequest {
+            values: Some(request.values.clone()).filter(|values| !values.is_null()),
+            set: request.set.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+            name: request.name.clone(),
+            namespace: request.namespace.clone(),
+            labels: request.labels.iter().cloned().collect(),
+            dialect: request.dialect.clone(),
+            strict: request.strict,
+            ignore_unknown: request.ignore_unknown,
+            seed: request.seed.clone(),
+            ..ProcessRequest::default()
+        };
+        let url = format!("{}/api/v1/templates/{reference}/-/process", self.base);
+        self.read(self.http.post(&url).json(&body).send())
+    }
+
+    fn get<T: DeserializeOwned>(&self, path: &str, parameters: &[(&str, &str)]) -> anyhow::Result<T> {
+        let url = reqwest::Url::parse_with_params(&format!("{}{path}", self.base), parameters)
+            .with_context(|| format!("`{}` is not the URL of a server", self.base))?;
+        self.read(self.http.get(url).send())
+    }
+
+    fn read<T: DeserializeOwned>(&self, response: reqwest::Result<Response>) -> anyhow::Result<T> {
+        let response = response.map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        let body = response.bytes().map_err(|error| self.unreachable(&error))?;
+        if status.is_success() {
+            return serde_json::from_slice(&body)
+                .with_context(|| format!("{} is no Formwork server, or a newer one", self.base));
+        }
+        Err(match serde_json::from_slice::<wire::Problem>(&body) {
+            Ok(problem) => anyhow!(said(&problem)),
+            Err(_) => anyhow!("{} answered {status}", self.base),
+        })
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> anyhow::Error {
+        let mut cause = std::error::Error::source(error);
+        let mut last = error.to_string();
+        while let Some(error) = cause {
+            last = error.to_string();
+            cause = error.source();
+        }
+        let base = &self.base;
+        anyhow!(
+            "no answer from {base}: {last}\n  hint: start one with `formwork serve DIRECTORY`, or name another with --server or FORMWORK_SERVER"
+        )
+    }
+}
+
+/// A problem as people read it: what, every place, and the way out, one a line.
+fn said(problem: &wire::Problem) -> String {
+    let mut lines = vec![problem.detail.clone()];
+    for error in &problem.errors {
+        let file = error.file.as_deref().unwrap_or_default();
+        let line =
+            error.line.map(|line| format!(":{line}:{}", error.column.unwrap_or(1))).unwrap_or_default();
+        let pointer = error.pointer.as_ref().map(|pointer| format!(" ({pointer})")).unwrap_or_default();
+        let place = format!("{file}{line}{pointer}");
+        let place = if place.is_empty() { place } else { format!("{}: ", place.trim()) };
+        if error.message != problem.detail || !place.is_empty() {
+            lines.push(format!("  {place}{}", error.message));
+        }
+        lines.extend(error.hint.iter().map(|hint| format!("    hint: {hint}")));
+    }
+    if !problem.versions.is_empty() {
+        lines.push(format!("  versions: {}", problem.versions.join(", ")));
+    }
+    if !problem.near.is_empty() {
+        lines.push(format!("  did you mean: {}", problem.near.join(", ")));
+    }
+    lines.extend(problem.hint.iter().map(|hint| format!("  hint: {hint}")));
+    lines.join("\n")
+}

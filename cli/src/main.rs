@@ -1,0 +1,44 @@
+//! `formwork`: the composition root. Reads arguments, builds what a command needs, says how it went.
+//!
+//! The hidden child commands come first, before arguments are parsed or a runtime starts, so that a worker is
+//! ready in milliseconds. This crate must not hold rules of the convention or of a dialect.
+
+mod arguments;
+mod check;
+mod client;
+mod digest;
+mod output;
+mod process;
+mod resolve;
+mod search;
+mod serve;
+mod settings;
+mod target;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    match std::env::args_os().nth(1).as_deref().and_then(|argument| argument.to_str()) {
+        Some("__worker") => return worker::run_worker(),
+        Some("__scan") => return indexer::run_scan_child(),
+        _ => {}
+    }
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Config(arguments) => serve::config(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Resolve(arguments) => resolve::run(&arguments),
+        Command::Search(arguments) => search::run(&arguments),
+        Command::Digest(arguments) => digest::run(&arguments),
+        Command::Process(arguments) => process::run(&arguments),
+    };
+    outcome.unwrap_or_else(|error| {
+        output::error(&error);
+        ExitCode::from(2)
+    })
+}

@@ -1,0 +1,145 @@
+//! What people read on a terminal: findings with code frames, tables, errors with hints. Colours on a terminal
+//! only, and never alone.
+
+use std::fmt::Display;
+use std::io::Write;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use anstyle::{AnsiColor, Style};
+use schema::finding::{Finding, Severity};
+
+/// Prints a line to standard output; a closed pipe ends the program quietly, as in any pipeline.
+pub(crate) fn line(text: impl Display) {
+    print(format_args!("{text}\n"));
+}
+
+/// Prints text as it is.
+pub(crate) fn print(text: impl Display) {
+    let mut out = anstream::stdout().lock();
+    if write!(out, "{text}").and_then(|()| out.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Prints a line to standard error.
+pub(crate) fn note(text: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+
+const fn colour(severity: Severity) -> Style {
+    let colour = match severity {
+        Severity::Error => AnsiColor::Red,
+        Severity::Warning => AnsiColor::Yellow,
+        Severity::Info => AnsiColor::Blue,
+    };
+    colour.on_default().bold()
+}
+
+/// Prints an error with its causes, one a line.
+pub(crate) fn error(error: &anyhow::Error) {
+    let style = colour(Severity::Error);
+    note(format_args!("{style}error:{style:#} {error}"));
+    for cause in error.chain().skip(1) {
+        note(format_args!("  because {cause}"));
+    }
+}
+
+/// A finding as people read it: where, what, the line itself if there is one, and what to do.
+pub(crate) fn finding(finding: &Finding, source: Option<&str>) -> String {
+    let place = finding.place.map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
+    let path = if finding.path.is_empty() { "." } else { &finding.path };
+    let frame = finding.place.zip(source).and_then(|(place, source)| frame(finding, path, place, source));
+    if let Some(frame) = frame {
+        return format!("{frame}\n");
+    }
+    let style = colour(finding.severity);
+    let severity = finding.severity.as_str();
+    let rule = &finding.rule;
+    let fix = &finding.fix;
+    let message = &finding.message;
+    format!(
+        "{style}{severity}[{rule}]{style:#}{BOLD}: {message}{BOLD:#}\n {DIM}-->{DIM:#} {path}{place}\n {DIM}={DIM:#} help: {fix}\n"
+    )
+}
+
+fn frame(finding: &Finding, path: &str, place: schema::Place, source: &str) -> Option<String> {
+    let start =
+        source.split_inclusive('\n').take(place.line.checked_sub(1)? as usize).map(str::len).sum::<usize>();
+    let line = source.get(start..)?.lines().next()?;
+    let column =
+        line.char_indices().nth(place.column.checked_sub(1)? as usize).map_or(line.len(), |(at, _)| at);
+    let word = line[column..]
+        .find([' ', ':', ',', '}', ']'])
+        .filter(|end| *end > 0)
+        .unwrap_or(line.len() - column)
+        .max(1);
+    let end = (start + column + word).min(source.len());
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Info => Level::INFO,
+    };
+    let snippet = Snippet::source(source)
+        .path(path)
+        .annotation(AnnotationKind::Primary.span(start + column..end.max(start + column)));
+    let group = level.primary_title(finding.message.as_str()).id(finding.rule.as_ref()).element(snippet);
+    let group = group.element(Level::HELP.message(finding.fix.as_str()));
+    Some(Renderer::styled().render(&[group]))
+}
+
+/// Rows in aligned columns; the last column is not padded.
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([header[column].len()]).max().unwrap_or(0)
+    };
+    let widths = (0..header.len()).map(width).collect::<Vec<_>>();
+    let write = |cells: &mut dyn Iterator<Item = &str>| {
+        let padded = cells.enumerate().map(|(column, cell)| match column + 1 == widths.len() {
+            true => cell.to_owned(),
+            false => format!("{cell}{}", " ".repeat(widths[column].saturating_sub(cell.chars().count()) + 2)),
+        });
+        padded.collect::<String>().trim_end().to_owned()
+    };
+    let mut out = format!("{DIM}{}{DIM:#}\n", write(&mut header.iter().copied()));
+    for row in rows {
+        out.push_str(&write(&mut row.iter().map(String::as_str)));
+        out.push('\n');
+    }
+    out
+}
+
+/// `1 error`, `2 errors`.
+pub(crate) fn count(number: usize, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+}
+
+/// A problem of processing, as people read it.
+pub(crate) fn problem(
+    problem: &schema::processing::Problem,
+    file: &str,
+    place: Option<schema::Place>,
+    source: Option<&str>,
+) -> String {
+    let style = colour(problem.severity);
+    let severity = problem.severity.as_str();
+    let message = &problem.message;
+    let mut out = format!("{style}{severity}{style:#}{BOLD}: {message}{BOLD:#}\n");
+    let place = place.map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
+    let pointer = problem.pointer.as_ref().map(|pointer| format!(" ({pointer})")).unwrap_or_default();
+    if !file.is_empty() || !pointer.is_empty() {
+        out.push_str(&format!(" {DIM}-->{DIM:#} {file}{place}{pointer}\n"));
+    }
+    if let (Some(source), Some(line)) = (source, problem.line)
+        && let Some(text) = source.lines().nth(line.saturating_sub(1) as usize)
+    {
+        out.push_str(&format!(" {DIM}{line:>4} |{DIM:#} {text}\n"));
+    }
+    if let Some(hint) = &problem.hint {
+        out.push_str(&format!(" {DIM}={DIM:#} help: {hint}\n"));
+    }
+    out.trim_end().to_owned()
+}

@@ -1,0 +1,126 @@
+//! `formwork serve` and `formwork config`: builds the server of its parts and runs it until told to stop.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use catalog::Catalog;
+use indexer::{Indexer, IndexerConfig};
+use server::{AccessLog, Server, ServerConfig, Tls};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+use worker::{Pool, PoolConfig};
+
+use crate::arguments::ServeArguments;
+use crate::output;
+use crate::settings::Settings;
+
+/// Memory a fetch and scan may take.
+const SCAN_MEMORY: u64 = 1 << 30;
+
+/// Time a fetch and scan may take.
+const SCAN_WALL: Duration = Duration::from_secs(15 * 60);
+
+pub(crate) fn config(arguments: &ServeArguments) -> anyhow::Result<ExitCode> {
+    let settings = Settings::read(arguments)?;
+    if arguments.json {
+        let rows = settings.rows().into_iter().map(|(key, value, origin)| {
+            serde_json::json!({ "key": key, "value": value, "from": origin.to_string() })
+        });
+        output::line(serde_json::to_string_pretty(&rows.collect::<Vec<_>>())?);
+    } else {
+        let rows = settings.rows().into_iter().map(|(key, value, origin)| {
+            let value = if value.is_empty() { "-".to_owned() } else { value };
+            vec![key, value, origin.to_string()]
+        });
+        output::print(output::table(&["KEY", "VALUE", "FROM"], &rows.collect::<Vec<_>>()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn run(arguments: &ServeArguments) -> anyhow::Result<ExitCode> {
+    let settings = Settings::read(arguments)?;
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            EnvFilter::try_from_env("FORMWORK_LOG")
+                .unwrap_or_else(|_| EnvFilter::new("info,tantivy=warn,sqlx=warn")),
+        )
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .init();
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the runtime could not be started")?;
+    runtime.block_on(serve(settings))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(settings: Settings) -> anyhow::Result<()> {
+    // First, so that a second server on the same directory is refused before anything else happens.
+    let (catalog, opened) = Catalog::open(&settings.data.value, catalog::Options::default()).await?;
+    tracing::info!(generation = opened.generation, "the catalogue is open");
+    let pool = Arc::new(Pool::start(PoolConfig::own(settings.workers.value))?);
+    let registries = settings.registries.iter().map(|registry| registry.value.clone()).collect::<Vec<_>>();
+    let indexer = Arc::new(
+        Indexer::start(
+            catalog.clone(),
+            registries,
+            IndexerConfig {
+                program: worker::own_executable(),
+                arguments: vec!["__scan".into()],
+                mirrors: settings.data.value.join("mirrors"),
+                poll: settings.poll.value,
+                memory: SCAN_MEMORY,
+                wall: SCAN_WALL,
+            },
+        )
+        .await?,
+    );
+    let tls = match (&settings.tls_cert.value, &settings.tls_key.value) {
+        (Some(cert), Some(key)) => Some(Tls { cert: cert.clone(), key: key.clone() }),
+        _ => None,
+    };
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let config = ServerConfig {
+        public_url: settings.public_url.value.clone(),
+        tls,
+        home: settings.home.value.clone(),
+        access_log: access_log(settings.access_log.value.as_deref()),
+        ..ServerConfig::new(settings.listen.value)
+    };
+    let server = Server::bind(config, catalog.clone(), Box::new(pool.clone()), Box::new(indexer.clone())).await?;
+    let address = server.local_addr().context("the address could not be read back")?;
+    tracing::info!("listening on {scheme}://{address}");
+    server.run(stop()).await;
+    indexer.shutdown().await;
+    pool.shutdown();
+    catalog.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn access_log(path: Option<&Path>) -> AccessLog {
+    match path {
+        None => AccessLog::Off,
+        Some(path) if path.as_os_str() == "-" => AccessLog::StandardOutput,
+        Some(path) => AccessLog::File(path.to_owned()),
+    }
+}
+
+/// Ends on SIGTERM or SIGINT.
+async fn stop() {
+    let (Ok(mut terminate), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    tracing::info!("stopping: requests under way are finished first");
+}

@@ -1,0 +1,538 @@
+//! The settings of `serve`: flag, then `FORMWORK_…`, then file, then default; each knows where it came from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indexer::{RegistryConfig, Source};
+use schema::reference::Home;
+use schema::{CollectionName, RegistryName};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::arguments::{self, ServeArguments};
+
+/// The file that is read when none is named.
+const DEFAULT_FILE: &str = "formwork.toml";
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Origin {
+    Flag(&'static str),
+    Environment(String),
+    File { path: PathBuf, line: usize, column: usize },
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Flag(flag) => f.write_str(flag),
+            Origin::Environment(name) => f.write_str(name),
+            Origin::File { path, line, column } => write!(f, "{}:{line}:{column}", path.display()),
+            Origin::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A setting that is wrong: one line with the key and where it was given.
+#[derive(Debug, thiserror::Error)]
+#[error("{key}: {message} (from {origin})")]
+pub(crate) struct SettingError {
+    key: String,
+    message: String,
+    origin: Origin,
+}
+
+/// A value and where it came from.
+#[derive(Debug, Clone)]
+pub(crate) struct Setting<T> {
+    pub(crate) value: T,
+    pub(crate) origin: Origin,
+}
+
+/// Everything `serve` needs to know.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) listen: Setting<std::net::SocketAddr>,
+    pub(crate) data: Setting<PathBuf>,
+    pub(crate) public_url: Setting<Option<String>>,
+    pub(crate) tls_cert: Setting<Option<PathBuf>>,
+    pub(crate) tls_key: Setting<Option<PathBuf>>,
+    pub(crate) workers: Setting<usize>,
+    pub(crate) poll: Setting<Duration>,
+    pub(crate) access_log: Setting<Option<PathBuf>>,
+    pub(crate) home: Setting<Option<Home>>,
+    pub(crate) registries: Vec<Setting<RegistryConfig>>,
+}
+
+/// `formwork.toml`, as typed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    listen: Option<Spanned<String>>,
+    data: Option<Spanned<String>>,
+    public_url: Option<Spanned<String>>,
+    tls_cert: Option<Spanned<String>>,
+    tls_key: Option<Spanned<String>>,
+    workers: Option<Spanned<u16>>,
+    poll: Option<Spanned<String>>,
+    access_log: Option<Spanned<String>>,
+    default_registry: Option<Spanned<String>>,
+    registries: BTreeMap<Spanned<String>, FileRegistry>,
+}
+
+/// A registry in the file: a source, or a table.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a registry is a source, or a table with `source` and `branch`")]
+enum FileRegistry {
+    Source(String),
+    Table(FileRegistryTable),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileRegistryTable {
+    source: String,
+    branch: Option<String>,
+}
+
+/// Where values are looked for, in order.
+struct Lookup<'a> {
+    environment: &'a dyn Fn(&str) -> Option<String>,
+    path: PathBuf,
+    text: String,
+}
+
+impl Lookup<'_> {
+    fn in_file(&self, offset: usize) -> Origin {
+        let before = &self.text[..offset.min(self.text.len())];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Origin::File {
+            path: self.path.clone(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+
+    /// The first of flag, environment and file that has the value.
+    fn text(
+        &self,
+        flag: Option<String>,
+        flag_name: &'static str,
+        file: Option<&Spanned<String>>,
+    ) -> Option<Setting<String>> {
+        let variable =
+            format!("FORMWORK_{}", flag_name.trim_start_matches('-').replace('-', "_").to_uppercase());
+        flag.map(|value| Setting { value, origin: Origin::Flag(flag_name) })
+            .or_else(|| {
+                let value = (self.environment)(&variable).filter(|value| !value.is_empty())?;
+                Some(Setting { value, origin: Origin::Environment(variable) })
+            })
+            .or_else(|| {
+                file.map(|value| Setting {
+                    value: value.get_ref().clone(),
+                    origin: self.in_file(value.span().start),
+                })
+            })
+    }
+}
+
+/// Reads a text setting into its type, or says what is wrong with it and where it was given.
+fn typed<T>(
+    key: &str,
+    text: Option<Setting<String>>,
+    default: impl FnOnce() -> T,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Setting<T>, SettingError> {
+    match text {
+        None => Ok(Setting { value: default(), origin: Origin::Default }),
+        Some(Setting { value, origin }) => match read(&value) {
+            Ok(value) => Ok(Setting { value, origin }),
+            Err(message) => Err(SettingError { key: key.to_owned(), message, origin }),
+        },
+    }
+}
+
+impl Settings {
+    /// Reads the settings of a command line, with the process's environment and files.
+    pub(crate) fn read(arguments: &ServeArguments) -> anyhow::Result<Settings> {
+        let environment = |name: &str| std::env::var(name).ok();
+        let named = arguments.config.clone().or_else(|| environment("FORMWORK_CONFIG").map(PathBuf::from));
+        let path = named.clone().unwrap_or_else(|| DEFAULT_FILE.into());
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => String::new(),
+            Err(error) => anyhow::bail!("config: {} cannot be read: {error}", path.display()),
+        };
+        Ok(Settings::combine(arguments, &environment, path, text)?)
+    }
+
+    fn combine(
+        arguments: &ServeArguments,
+        environment: &dyn Fn(&str) -> Option<String>,
+        path: PathBuf,
+        text: String,
+    ) -> Result<Settings, SettingError> {
+        let lookup = Lookup { environment, path, text };
+        let file = toml::from_str::<File>(&lookup.text).map_err(|error| file_error(&lookup, &error))?;
+        let base = lookup
+            .path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."))
+            .to_owned();
+        let path_text = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let optional_path = |text: &str| Ok(Some(PathBuf::from(text)));
+
+        let registries = registries(arguments, &lookup, &file, &base)?;
+        let home = typed(
+            "default-registry",
+            lookup.text(
+                arguments.default_registry.clone(),
+                "--default-registry",
+                file.default_registry.as_ref(),
+            ),
+            || registries.first().map(|first| Home { registry: first.value.name.clone(), collection: None }),
+            |text| home(text, &registries).map(Some),
+        )?;
+        let workers_in_file = file.workers.as_ref().map(|workers| Setting {
+            value: workers.get_ref().to_string(),
+            origin: lookup.in_file(workers.span().start),
+        });
+        let settings = Settings {
+            listen: typed(
+                "listen",
+                lookup.text(arguments.listen.clone(), "--listen", file.listen.as_ref()),
+                || ([127, 0, 0, 1], 8080).into(),
+                arguments::address,
+            )?,
+            data: typed(
+                "data",
+                lookup.text(path_text(&arguments.data), "--data", file.data.as_ref()),
+                || default_data(environment),
+                |text| Ok(PathBuf::from(text)),
+            )?,
+            public_url: typed(
+                "public-url",
+                lookup.text(arguments.public_url.clone(), "--public-url", file.public_url.as_ref()),
+                || None,
+                |text| public_url(text).map(Some),
+            )?,
+            tls_cert: typed(
+                "tls-cert",
+                lookup.text(path_text(&arguments.tls_cert), "--tls-cert", file.tls_cert.as_ref()),
+                || None,
+                optional_path,
+            )?,
+            tls_key: typed(
+                "tls-key",
+                lookup.text(path_text(&arguments.tls_key), "--tls-key", file.tls_key.as_ref()),
+                || None,
+                optional_path,
+            )?,
+            workers: typed(
+                "workers",
+                lookup.text(arguments.workers.clone(), "--workers", None).or(workers_in_file),
+                || std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)),
+                |text| match text.parse() {
+                    Ok(workers @ 1..=256) => Ok(workers),
+                    _ => Err(format!("`{text}` is not a number from 1 to 256")),
+                },
+            )?,
+            poll: typed(
+                "poll",
+                lookup.text(arguments.poll.clone(), "--poll", file.poll.as_ref()),
+                || Duration::from_secs(300),
+                duration,
+            )?,
+            access_log: typed(
+                "access-log",
+                lookup.text(path_text(&arguments.access_log), "--access-log", file.access_log.as_ref()),
+                || None,
+                optional_path,
+            )?,
+            home,
+            registries,
+        };
+        let alone = |key: &str, other: &str, origin: &Origin| SettingError {
+            key: key.to_owned(),
+            message: format!("needs {other} beside it"),
+            origin: origin.clone(),
+        };
+        match (&settings.tls_cert, &settings.tls_key) {
+            (Setting { value: Some(_), origin }, Setting { value: None, .. }) => {
+                Err(alone("tls-cert", "tls-key", origin))
+            }
+            (Setting { value: None, .. }, Setting { value: Some(_), origin }) => {
+                Err(alone("tls-key", "tls-cert", origin))
+            }
+            _ => Ok(settings),
+        }
+    }
+
+    /// Key, value and origin of every setting, for people and tools.
+    pub(crate) fn rows(&self) -> Vec<(String, String, Origin)> {
+        let path = |path: &Option<PathBuf>| {
+            path.as_ref().map_or_else(String::new, |path| path.display().to_string())
+        };
+        let home = self.home.value.as_ref().map(|home| match &home.collection {
+            Some(collection) => format!("{}/{collection}", home.registry),
+            None => home.registry.to_string(),
+        });
+        let mut rows = vec![
+            ("listen".to_owned(), self.listen.value.to_string(), self.listen.origin.clone()),
+            ("data".to_owned(), self.data.value.display().to_string(), self.data.origin.clone()),
+            (
+                "public-url".to_owned(),
+                self.public_url.value.clone().unwrap_or_default(),
+                self.public_url.origin.clone(),
+            ),
+            ("tls-cert".to_owned(), path(&self.tls_cert.value), self.tls_cert.origin.clone()),
+            ("tls-key".to_owned(), path(&self.tls_key.value), self.tls_key.origin.clone()),
+            ("workers".to_owned(), self.workers.value.to_string(), self.workers.origin.clone()),
+            ("poll".to_owned(), format!("{}s", self.poll.value.as_secs()), self.poll.origin.clone()),
+            ("access-log".to_owned(), path(&self.access_log.value), self.access_log.origin.clone()),
+            ("default-registry".to_owned(), home.unwrap_or_default(), self.home.origin.clone()),
+        ];
+        rows.extend(self.registries.iter().map(|registry| {
+            let RegistryConfig { name, source, branch } = &registry.value;
+            let branch = branch.as_ref().map(|branch| format!(" (branch {branch})")).unwrap_or_default();
+            (format!("registries.{name}"), format!("{source}{branch}"), registry.origin.clone())
+        }));
+        rows
+    }
+}
+
+/// What the file's own reader found wrong, with the key on that line.
+fn file_error(lookup: &Lookup<'_>, error: &toml::de::Error) -> SettingError {
+    let offset = error.span().map_or(0, |span| span.start);
+    let line = lookup.text[..offset.min(lookup.text.len())].rfind('\n').map_or(0, |at| at + 1);
+    let key = lookup.text[line..]
+        .lines()
+        .next()
+        .and_then(|line| line.split_once('='))
+        .map_or("config", |(key, _)| key.trim());
+    let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    SettingError { key: key.to_owned(), message, origin: lookup.in_file(offset) }
+}
+
+fn registries(
+    arguments: &ServeArguments,
+    lookup: &Lookup<'_>,
+    file: &File,
+    base: &Path,
+) -> Result<Vec<Setting<RegistryConfig>>, SettingError> {
+    let here = Path::new(".");
+    let mut found = Vec::<Setting<RegistryConfig>>::new();
+    let mut add = |key: String, read: Result<RegistryConfig, String>, origin: Origin| {
+        let error = |message| SettingError { key: key.clone(), message, origin: origin.clone() };
+        let value = read.map_err(&error);
+        let value = match value {
+            Ok(value) if found.iter().any(|other| other.value.name == value.name) => {
+                return match &origin {
+                    // Flags and the environment go before the file, as for every other setting.
+                    Origin::File { .. } => Ok(()),
+                    _ => Err(SettingError {
+                        key: "registry".to_owned(),
+                        message: format!("{} is given twice", value.name),
+                        origin: origin.clone(),
+                    }),
+                };
+            }
+            other => other?,
+        };
+        found.push(Setting { value, origin });
+        Ok(())
+    };
+    for text in &arguments.registries {
+        add("registry".to_owned(), registry(text, here), Origin::Flag("REGISTRY"))?;
+    }
+    for text in &arguments.registry {
+        add("registry".to_owned(), registry(text, here), Origin::Flag("--registry"))?;
+    }
+    if let Some(list) = (lookup.environment)("FORMWORK_REGISTRY") {
+        for text in list.split_whitespace() {
+            add(
+                "registry".to_owned(),
+                registry(text, here),
+                Origin::Environment("FORMWORK_REGISTRY".to_owned()),
+            )?;
+        }
+    }
+    for (name, entry) in &file.registries {
+        let (source, branch) = match entry {
+            FileRegistry::Source(source) => (source, None),
+            FileRegistry::Table(table) => (&table.source, table.branch.clone()),
+        };
+        let read = || {
+            let name = name.get_ref().parse::<RegistryName>().map_err(|error| error.to_string())?;
+            let source = Source::parse(source, base).map_err(|error| error.to_string())?;
+            Ok(RegistryConfig { name, source, branch })
+        };
+        add(format!("registries.{}", name.get_ref()), read(), lookup.in_file(name.span().start))?;
+    }
+    Ok(found)
+}
+
+/// `NAME=SOURCE`, or a source whose name follows from it.
+fn registry(text: &str, base: &Path) -> Result<RegistryConfig, String> {
+    let named =
+        text.split_once('=').and_then(|(name, source)| Some((name.parse::<RegistryName>().ok()?, source)));
+    let (name, source) = match named {
+        Some((name, source)) => (Some(name), source),
+        None => (None, text),
+    };
+    let source = Source::parse(source, base).map_err(|error| error.to_string())?;
+    let name = match name {
+        Some(name) => name,
+        None => {
+            name_of(&source).ok_or_else(|| format!("no name follows from `{source}`; write NAME={source}"))?
+        }
+    };
+    Ok(RegistryConfig { name, source, branch: None })
+}
+
+/// `localhost/<parent>/<directory>`, or host and path of a URL.
+fn name_of(source: &Source) -> Option<RegistryName> {
+    match source {
+        Source::Directory(path) => {
+            let mut names = path.iter().rev().filter_map(|name| name.to_str());
+            let (directory, parent) = (names.next()?, names.next()?);
+            format!("localhost/{parent}/{directory}").parse().ok()
+        }
+        Source::Git(url) => {
+            let text = url.to_string();
+            let rest = text
+                .split_once("://")
+                .map_or_else(|| text.replacen(':', "/", 1), |(_, rest)| rest.to_owned());
+            let rest = rest.rsplit_once('@').map_or(rest.as_str(), |(_, rest)| rest);
+            let (host, path) = rest.split_once('/')?;
+            let host = host.split(':').next().filter(|host| !host.is_empty()).unwrap_or("localhost");
+            format!("{host}/{}", path.trim_matches('/').trim_end_matches(".git")).parse().ok()
+        }
+    }
+}
+
+fn home(text: &str, registries: &[Setting<RegistryConfig>]) -> Result<Home, String> {
+    let names = || registries.iter().map(|registry| &registry.value.name);
+    let find = |text: &str| {
+        text.parse::<RegistryName>().ok().and_then(|name| names().find(|other| **other == name).cloned())
+    };
+    if let Some(registry) = find(text) {
+        return Ok(Home { registry, collection: None });
+    }
+    if let Some((registry, collection)) = text.rsplit_once('/')
+        && let (Some(registry), Ok(collection)) = (find(registry), collection.parse::<CollectionName>())
+    {
+        return Ok(Home { registry, collection: Some(collection) });
+    }
+    let known = names().map(RegistryName::to_string).collect::<Vec<_>>().join(", ");
+    Err(format!("`{text}` is none of the registries given ({known})"))
+}
+
+fn public_url(text: &str) -> Result<String, String> {
+    match text.split_once("://") {
+        Some(("http" | "https", rest)) if !rest.is_empty() && !rest.contains(['?', '#', ' ']) => {
+            Ok(text.trim_end_matches('/').to_owned())
+        }
+        _ => Err(format!("`{text}` is not an http or https URL")),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let factor = match &text[split..] {
+        "s" | "" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        _ => 0,
+    };
+    match text[..split].parse::<u64>().ok().and_then(|number| number.checked_mul(factor)) {
+        Some(seconds @ 1..=86_400) => Ok(Duration::from_secs(seconds)),
+        _ => Err(format!("`{text}` is not a time from 1s to 24h, like 30s, 5m or 1h")),
+    }
+}
+
+fn default_data(environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+    let absolute = |name| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    match absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share"))) {
+        Some(base) => base.join("formwork"),
+        None => PathBuf::from("formwork-data"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn read(flags: &[&str], environment: &[(&str, &str)], file: &str) -> Result<Settings, SettingError> {
+        let line = ["formwork", "serve"].iter().chain(flags);
+        let crate::arguments::Command::Serve(arguments) =
+            crate::arguments::Arguments::parse_from(line).command
+        else {
+            unreachable!("the command is serve")
+        };
+        let environment = |name: &str| {
+            environment.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        };
+        Settings::combine(&arguments, &environment, "/etc/formwork.toml".into(), file.to_owned())
+    }
+
+    #[test]
+    fn flag_then_environment_then_file_then_default() {
+        let file = "listen = '127.0.0.1:3'\n";
+        let environment = [("FORMWORK_LISTEN", "127.0.0.1:2")];
+        let port = |settings: Settings| (settings.listen.value.port(), settings.listen.origin.to_string());
+        let flags = ["--listen", "127.0.0.1:1"];
+        assert_eq!(port(read(&flags, &environment, file).unwrap()), (1, "--listen".to_owned()));
+        assert_eq!(port(read(&[], &environment, file).unwrap()), (2, "FORMWORK_LISTEN".to_owned()));
+        assert_eq!(port(read(&[], &[], file).unwrap()), (3, "/etc/formwork.toml:1:10".to_owned()));
+        assert_eq!(port(read(&[], &[], "").unwrap()), (8080, "default".to_owned()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_line_with_key_and_place() {
+        for (file, said) in [
+            (
+                "\nlisten = 'x'\n",
+                "listen: `x` is not an address and port, like 127.0.0.1:8080 (from /etc/formwork.toml:2:10)",
+            ),
+            (
+                "listen = 1\n",
+                "listen: invalid type: integer `1`, expected a string (from /etc/formwork.toml:1:10)",
+            ),
+            (
+                "poll = '5 years'\n",
+                "poll: `5 years` is not a time from 1s to 24h, like 30s, 5m or 1h (from /etc/formwork.toml:1:8)",
+            ),
+            ("tls-cert = 'a'\n", "tls-cert: needs tls-key beside it (from /etc/formwork.toml:1:12)"),
+            (
+                "[registries]\n'github.com/a' = 'https://x/y'\n",
+                "registries.github.com/a: `github.com/a` is not a registry name: write a host and at least two segments, like `github.com/acme/templates` (from /etc/formwork.toml:2:1)",
+            ),
+        ] {
+            assert_eq!(read(&[], &[], file).unwrap_err().to_string(), said);
+        }
+        let unknown = read(&[], &[], "\n\nlisten-on = 'x'\n").unwrap_err().to_string();
+        assert!(
+            unknown.starts_with("listen-on: unknown field `listen-on`")
+                && unknown.ends_with("(from /etc/formwork.toml:3:1)"),
+            "{unknown}"
+        );
+    }
+
+    #[test]
+    fn names_follow_from_sources() {
+        let name = |text: &str| registry(text, Path::new(".")).map(|registry| registry.name.to_string());
+        assert_eq!(name("https://github.com/acme/templates.git").unwrap(), "github.com/acme/templates");
+        assert_eq!(name("ssh://git@host.example:2222/a/b").unwrap(), "host.example/a/b");
+        assert_eq!(name("git@github.com:acme/templates.git").unwrap(), "github.com/acme/templates");
+        assert_eq!(name("git.example/x/y=https://other/z?a=b").unwrap(), "git.example/x/y");
+        assert!(name("https://host/short").unwrap_err().contains("write NAME="));
+        assert!(name("/usr/bin").unwrap() == "localhost/usr/bin");
+    }
+}
