@@ -61,7 +61,13 @@ func curatedStrings() []string {
 func randomString(random *rand.Rand) string {
 	var text strings.Builder
 	pick := func(list []string) string { return list[random.Intn(len(list))] }
-	switch random.Intn(8) {
+	switch random.Intn(9) {
+	case 8:
+		// Long enough to fold once it is quoted and escaped.
+		text.WriteString(pick([]string{"'", "\"", "[", "a: ", "\t", "é", "- "}))
+		for text.Len() < 30+random.Intn(60) {
+			text.WriteString(pick([]string{"'", "\"", "\\", "a", "bc", "é", "😀", " ", " ", " ", "  "}))
+		}
 	case 0:
 		// A word with something before or after.
 		text.WriteString(pick(fragments) + pick(words))

@@ -182,7 +182,8 @@ impl Emitter<'_> {
 
     fn write_single_quoted(&mut self, text: &str, analysis: &Analysis, split: bool) {
         self.write_indicator("'", true, false, false);
-        let folds = split && self.may_fold(text, analysis);
+        // Each quote is written twice.
+        let folds = split && analysis.spaces && self.column + 2 * text.len() > WIDTH;
         if !analysis.multiline && !folds && !text.contains('\'') {
             self.push(text, analysis.ascii);
         } else if !analysis.multiline && !folds {
@@ -193,7 +194,8 @@ impl Emitter<'_> {
         self.write_indicator("'", false, false, false);
     }
 
-    /// Text with line breaks, or to be folded. A `\n` costs an empty line, for one alone would read as a space.
+    /// Text with line breaks, or to be folded; never with a carriage return or a next line. A `\n` costs an empty
+    /// line, for one alone would read as a space.
     fn write_single_quoted_lines(&mut self, text: &str, ascii: bool, folds: bool) {
         let bytes = text.as_bytes();
         let mut after_break = false;
@@ -207,7 +209,7 @@ impl Emitter<'_> {
                     self.push(&text[index..index + run], true);
                 }
                 index += run;
-            } else if let Some(width) = self.line_break(&bytes[index..]) {
+            } else if let Some(width) = break_width(&bytes[index..]) {
                 if !after_break && bytes[index] == b'\n' {
                     self.text.push('\n');
                 }
@@ -224,7 +226,7 @@ impl Emitter<'_> {
                 }
                 let rest = &bytes[index..];
                 let length = (1..rest.len())
-                    .find(|at| matches!(rest[*at], b' ' | b'\'') || self.line_break(&rest[*at..]).is_some())
+                    .find(|at| matches!(rest[*at], b' ' | b'\'') || break_width(&rest[*at..]).is_some())
                     .unwrap_or(rest.len());
                 if rest[0] == b'\'' {
                     self.push("'", true);
@@ -237,11 +239,6 @@ impl Emitter<'_> {
         if after_break && self.style == Style::PyYaml {
             self.write_indent();
         }
-    }
-
-    fn line_break(&self, bytes: &[u8]) -> Option<usize> {
-        // Text with a carriage return or a next line is always in double quotes.
-        break_width(bytes)
     }
 
     fn write_double_quoted_as_go(&mut self, text: &str, split: bool) {
