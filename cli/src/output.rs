@@ -38,12 +38,16 @@ const fn colour(severity: Severity) -> Style {
     colour.on_default().bold()
 }
 
-/// Prints an error with its causes, one a line.
+/// Prints an error with its causes, one a line; a cause that the line above says already is left out.
 pub(crate) fn error(error: &anyhow::Error) {
     let style = colour(Severity::Error);
-    note(format_args!("{style}error:{style:#} {error}"));
-    for cause in error.chain().skip(1) {
-        note(format_args!("  because {cause}"));
+    let mut said = error.to_string();
+    note(format_args!("{style}error:{style:#} {said}"));
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !said.contains(&cause) {
+            note(format_args!("  because {cause}"));
+            said = cause;
+        }
     }
 }
 

@@ -17,20 +17,16 @@ pub(crate) fn run(arguments: &ResolveArguments) -> anyhow::Result<ExitCode> {
         output::line(serde_json::to_string_pretty(&resolved)?);
         return Ok(ExitCode::SUCCESS);
     }
-    let asked = match &reference.selector {
-        Selector::Highest => "newest".to_owned(),
-        selector => selector.to_string().trim_start_matches(':').to_owned(),
-    };
-    let hint = match &reference.selector {
+    let (asked, hint) = match &reference.selector {
+        Selector::Highest => ("newest".to_owned(), String::new()),
         Selector::HighestPatch(version) if version.to_string() != resolved.resolved => {
-            format!("; use :={version} for exactly that")
+            (version.to_string(), format!("; use :={version} for exactly that"))
         }
-        _ => String::new(),
+        selector => (selector.to_string().trim_start_matches(':').to_owned(), String::new()),
     };
-    output::line(format_args!(
-        "{BOLD}{}{BOLD:#}  {asked} -> {} ({}{hint})",
-        resolved.reference, resolved.resolved, resolved.why
-    ));
+    let rule = resolved.rule.replace('-', " ");
+    let reference = &resolved.reference;
+    output::line(format_args!("{BOLD}{reference}{BOLD:#}  {asked} -> {} ({rule}{hint})", resolved.resolved));
     let mut rows = vec![
         ("pinned", resolved.pinned.clone()),
         ("kind", resolved.kind.title().to_owned()),

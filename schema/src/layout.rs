@@ -252,7 +252,7 @@ impl Walk<'_> {
                     self.sink.finding(Finding::new(&rules::GROUPED, directory, message));
                 }
                 Err(error) => {
-                    self.sink.finding(Finding::new(&rules::COLLECTION_NAME, directory, error.to_string()))
+                    self.sink.finding(Finding::new(&rules::COLLECTION_NAME, directory, error.to_string()));
                 }
             }
         }
@@ -343,7 +343,7 @@ impl Walk<'_> {
         for (directory, id) in inside.directories {
             match Version::from_directory(&directory) {
                 Ok((version, fullness)) => {
-                    versions.entry(version).or_default().push((fullness, directory, id))
+                    versions.entry(version).or_default().push((fullness, directory, id));
                 }
                 Err(error) if Version::looks_like_directory(&directory) => {
                     let at = paths::join(path, &directory);

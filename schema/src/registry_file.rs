@@ -248,7 +248,7 @@ impl Reader<'_> {
             match name.parse::<CollectionName>() {
                 Err(error) => self.wrong(&at, error.to_string()),
                 Ok(_) if !safe_path(&mapped.path) => {
-                    self.wrong(&at, format!("the collection `{name}` has no path inside the registry"))
+                    self.wrong(&at, format!("the collection `{name}` has no path inside the registry"));
                 }
                 Ok(name) => {
                     collections.insert(name, mapped);

@@ -122,10 +122,10 @@ fn list(
             let at = || paths::join(&whole, &shown(&name));
             match kind {
                 EntryKind::Link => {
-                    findings.push(Finding::new(&rules::LINK, at(), "a symbolic link, which is not followed"))
+                    findings.push(Finding::new(&rules::LINK, at(), "a symbolic link, which is not followed"));
                 }
                 EntryKind::Submodule => {
-                    findings.push(Finding::new(&rules::SUBMODULE, at(), "a submodule, which is not fetched"))
+                    findings.push(Finding::new(&rules::SUBMODULE, at(), "a submodule, which is not fetched"));
                 }
                 EntryKind::Directory | EntryKind::File { .. } if paths::unsafe_name(&name).is_some() => {
                     let reason = paths::unsafe_name(&name).unwrap_or_default();
