@@ -71,7 +71,7 @@ pub struct Finding {
     pub rule: Cow<'static, str>,
     /// How bad.
     pub severity: Severity,
-    /// What is wrong here, in one sentence without a full stop.
+    /// What is wrong here, in one sentence without a full stop. May quote what is wrong; escaped like the path.
     pub message: String,
     /// What to do about it here.
     pub fix: String,
@@ -85,7 +85,7 @@ impl Finding {
             place: None,
             rule: Cow::Borrowed(rule.id),
             severity: rule.severity,
-            message: message.into(),
+            message: showable(message.into()),
             fix: rule.fix.to_owned(),
         }
     }
@@ -98,7 +98,7 @@ impl Finding {
 
     /// The same, with advice for this very case in place of the rule's.
     pub fn fixed_by(mut self, fix: impl Into<String>) -> Finding {
-        self.fix = fix.into();
+        self.fix = showable(fix.into());
         self
     }
 }
@@ -117,12 +117,35 @@ pub fn shown(bytes: &[u8]) -> String {
             out.push('…');
             break;
         }
-        let invisible = matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
-        if character.is_control() || invisible {
+        if character.is_control() || is_invisible(character) {
             out.extend(character.escape_unicode());
         } else {
             out.push(character);
         }
     }
     out
+}
+
+/// A message that may quote something hostile, made safe to show: as [`shown`], but line breaks and tabs stay, and
+/// nothing is cut off.
+pub(crate) fn showable(text: String) -> String {
+    let is_hostile = |character: char| {
+        (character.is_control() && !matches!(character, '\n' | '\t')) || is_invisible(character)
+    };
+    if !text.contains(is_hostile) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_hostile(character) {
+            out.extend(character.escape_unicode());
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::finding::Severity;
+use crate::finding::{Severity, showable};
 use crate::kind::Kind;
 use crate::tree::Files;
 
@@ -149,7 +149,7 @@ pub enum Cause {
 pub struct Problem {
     /// How bad.
     pub severity: Severity,
-    /// What, in one sentence without a full stop.
+    /// What, in one sentence without a full stop. May quote what is wrong; escaped, so that it can be shown.
     pub message: String,
     /// The file it is in, if it is in one: a path in the version, or `values` for the request's document.
     pub file: Option<String>,
@@ -173,7 +173,7 @@ impl Problem {
     pub fn new(severity: Severity, message: impl Into<String>) -> Problem {
         Problem {
             severity,
-            message: message.into(),
+            message: showable(message.into()),
             file: None,
             line: None,
             column: None,
@@ -202,7 +202,7 @@ impl Problem {
 
     /// The same, with what to do.
     pub fn hint(mut self, hint: impl Into<String>) -> Problem {
-        self.hint = Some(hint.into());
+        self.hint = Some(showable(hint.into()));
         self
     }
 }
