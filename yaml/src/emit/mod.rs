@@ -56,6 +56,30 @@ pub trait Sink {
 }
 
 /// A value that can walk itself into a [`Sink`].
+///
+/// ```
+/// use yaml::{EmitError, KeyOrder, Node, Sink};
+///
+/// struct Labels<'a>(Vec<(&'a str, &'a str)>);
+///
+/// impl Node for Labels<'_> {
+///     fn write_to<S: Sink>(&self, sink: &mut S, order: KeyOrder) -> Result<(), EmitError> {
+///         let mut members = self.0.clone();
+///         order.sort(&mut members);
+///         sink.begin_map(members.len())?;
+///         for (key, value) in members {
+///             sink.key(key);
+///             sink.string(value);
+///         }
+///         sink.end_map();
+///         Ok(())
+///     }
+/// }
+///
+/// let labels = Labels(vec![("a10", "yes"), ("a2", "no way")]);
+/// assert_eq!(yaml::marshal(&labels)?, "a2: no way\na10: \"yes\"\n");
+/// # Ok::<(), EmitError>(())
+/// ```
 pub trait Node {
     /// Writes the whole value, with the members of mappings in the given order.
     ///

@@ -58,6 +58,9 @@ pub(crate) struct SyntaxError {
     pub(crate) in_scanner: bool,
 }
 
+/// Boxed, for it is rare and what carries it is passed about for every token.
+pub(crate) type Problem = Box<SyntaxError>;
+
 /// Checks that a text has only characters YAML allows.
 pub(crate) fn check_characters(text: &str) -> Result<(), (char, usize)> {
     let bytes = text.as_bytes();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Event, EventKind, Mark, Properties, ScalarStyle, SyntaxError,
+    Event, EventKind, Mark, Problem, Properties, ScalarStyle, SyntaxError,
     scanner::Scanner,
     token::{Token, TokenKind},
 };
@@ -49,7 +49,7 @@ enum State {
     End,
 }
 
-type Parsed<'text> = Result<Event<'text>, SyntaxError>;
+type Parsed<'text> = Result<Event<'text>, Problem>;
 
 impl<'text> Parser<'text> {
     pub(crate) fn new(text: &'text str, rules: Rules) -> Self {
@@ -64,7 +64,7 @@ impl<'text> Parser<'text> {
     }
 
     /// The next event; none at the end of the text.
-    pub(crate) fn next(&mut self) -> Result<Option<Event<'text>>, SyntaxError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Event<'text>>, Problem> {
         match self.state {
             State::ImplicitDocumentStart => self.document_start(true),
             State::DocumentStart => self.document_start(false),
@@ -89,7 +89,7 @@ impl<'text> Parser<'text> {
     }
 
     #[inline]
-    fn peek(&mut self) -> Result<&Token<'text>, SyntaxError> {
+    fn peek(&mut self) -> Result<&Token<'text>, Problem> {
         self.scanner.peek()
     }
 
@@ -117,7 +117,7 @@ impl<'text> Parser<'text> {
 
     // Documents.
 
-    fn document_start(&mut self, implicit: bool) -> Result<Option<Event<'text>>, SyntaxError> {
+    fn document_start(&mut self, implicit: bool) -> Result<Option<Event<'text>>, Problem> {
         if !implicit {
             while matches!(self.peek()?.kind, TokenKind::DocumentEnd) {
                 self.take();
@@ -154,7 +154,7 @@ impl<'text> Parser<'text> {
         Ok(Some(Event { kind: EventKind::DocumentStart, start, end }))
     }
 
-    fn directives(&mut self) -> Result<(), SyntaxError> {
+    fn directives(&mut self) -> Result<(), Problem> {
         let mut version_seen = false;
         self.tags.clear();
         loop {
@@ -274,7 +274,7 @@ impl<'text> Parser<'text> {
     }
 
     /// An anchor and a tag, in any order, or one of them, or none.
-    fn properties(&mut self) -> Result<Properties<'text>, SyntaxError> {
+    fn properties(&mut self) -> Result<Properties<'text>, Problem> {
         let mut properties = Properties::default();
         let token = self.peek()?;
         let start = token.start;
@@ -415,7 +415,7 @@ impl<'text> Parser<'text> {
         self.end_of(EventKind::ListEnd)
     }
 
-    fn flow_separator(&mut self, what: &'static str, missing: &'static str) -> Result<(), SyntaxError> {
+    fn flow_separator(&mut self, what: &'static str, missing: &'static str) -> Result<(), Problem> {
         let token = self.peek()?;
         let at = token.start;
         if !matches!(token.kind, TokenKind::FlowEntry) {
@@ -489,18 +489,18 @@ impl<'text> Parser<'text> {
         self.empty_then(State::FlowMapKey, mark)
     }
 
-    fn problem_in_collection(&mut self, what: &'static str, missing: &'static str, at: Mark) -> SyntaxError {
+    fn problem_in_collection(&mut self, what: &'static str, missing: &'static str, at: Mark) -> Problem {
         let began = self.marks.last().copied().unwrap_or_default();
         problem_in(what, began, missing, at)
     }
 }
 
-fn problem(problem: &'static str, at: Mark) -> SyntaxError {
-    SyntaxError { problem, at, context: None, in_scanner: false }
+fn problem(problem: &'static str, at: Mark) -> Problem {
+    Box::new(SyntaxError { problem, at, context: None, in_scanner: false })
 }
 
-fn problem_in(what: &'static str, began: Mark, problem: &'static str, at: Mark) -> SyntaxError {
-    SyntaxError { problem, at, context: Some((what, began)), in_scanner: false }
+fn problem_in(what: &'static str, began: Mark, problem: &'static str, at: Mark) -> Problem {
+    Box::new(SyntaxError { problem, at, context: Some((what, began)), in_scanner: false })
 }
 
 fn empty_scalar<'text>(mark: Mark) -> Event<'text> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Mark, SyntaxError,
+    Mark, Problem,
     scanner::Scanner,
     token::{Token, TokenKind},
 };
@@ -46,7 +46,7 @@ impl Breaks {
 }
 
 impl<'text> Scanner<'text> {
-    pub(super) fn scan_plain_scalar(&mut self) -> Result<Token<'text>, SyntaxError> {
+    pub(super) fn scan_plain_scalar(&mut self) -> Result<Token<'text>, Problem> {
         let start = self.cursor.mark;
         let mut end = start;
         let least_column = self.indent + 1;
@@ -155,7 +155,7 @@ impl<'text> Scanner<'text> {
         self.cursor.mark.column = self.cursor.mark.column.saturating_sub(continuation_bytes);
     }
 
-    pub(super) fn scan_quoted_scalar(&mut self, single: bool) -> Result<Token<'text>, SyntaxError> {
+    pub(super) fn scan_quoted_scalar(&mut self, single: bool) -> Result<Token<'text>, Problem> {
         const WHAT: &str = "while scanning a quoted scalar";
         let quote = if single { b'\'' } else { b'"' };
         let start = self.cursor.mark;
@@ -252,7 +252,7 @@ impl<'text> Scanner<'text> {
         start: Mark,
         owned: &mut Option<String>,
         content: usize,
-    ) -> Result<char, SyntaxError> {
+    ) -> Result<char, Problem> {
         const WHAT: &str = "while parsing a quoted scalar";
         self.own(owned, content);
         let python = self.dialect.is_python();
@@ -300,7 +300,7 @@ impl<'text> Scanner<'text> {
         Ok(character)
     }
 
-    pub(super) fn scan_block_scalar(&mut self, literal: bool) -> Result<Token<'text>, SyntaxError> {
+    pub(super) fn scan_block_scalar(&mut self, literal: bool) -> Result<Token<'text>, Problem> {
         const WHAT: &str = "while scanning a block scalar";
         let start = self.cursor.mark;
         self.cursor.skip_ascii(1);
@@ -357,7 +357,7 @@ impl<'text> Scanner<'text> {
     }
 
     /// The indicators after `|` and `>`: `+` or `-`, and a digit for the indentation, in any order.
-    fn scan_block_header(&mut self, start: Mark) -> Result<(Chomping, i64), SyntaxError> {
+    fn scan_block_header(&mut self, start: Mark) -> Result<(Chomping, i64), Problem> {
         let mut chomping = None;
         let mut increment = None;
         loop {
@@ -382,7 +382,7 @@ impl<'text> Scanner<'text> {
         breaks: &mut String,
         start: Mark,
         end: &mut Mark,
-    ) -> Result<(), SyntaxError> {
+    ) -> Result<(), Problem> {
         *end = self.cursor.mark;
         let mut widest = 0;
         loop {

@@ -4,7 +4,7 @@
 use std::{borrow::Cow, collections::VecDeque};
 
 use super::{
-    Dialect, Mark, SyntaxError,
+    Dialect, Mark, Problem, SyntaxError,
     cursor::Cursor,
     token::{Token, TokenKind},
 };
@@ -64,7 +64,7 @@ impl<'text> Scanner<'text> {
 
     /// The next token, left where it is.
     #[inline]
-    pub(super) fn peek(&mut self) -> Result<&Token<'text>, SyntaxError> {
+    pub(super) fn peek(&mut self) -> Result<&Token<'text>, Problem> {
         if !self.ready {
             self.fill()?;
         }
@@ -80,7 +80,7 @@ impl<'text> Scanner<'text> {
     }
 
     #[inline(never)]
-    fn fill(&mut self) -> Result<(), SyntaxError> {
+    fn fill(&mut self) -> Result<(), Problem> {
         while self.needs_more()? {
             self.fetch()?;
         }
@@ -89,7 +89,7 @@ impl<'text> Scanner<'text> {
     }
 
     /// The queue is empty, or its first token may yet turn out to be a key.
-    fn needs_more(&mut self) -> Result<bool, SyntaxError> {
+    fn needs_more(&mut self) -> Result<bool, Problem> {
         if self.tokens.is_empty() {
             return Ok(true);
         }
@@ -98,15 +98,15 @@ impl<'text> Scanner<'text> {
         level.map_or(Ok(false), |level| self.is_valid_key(level))
     }
 
-    pub(super) fn error(&self, problem: &'static str, context: Option<(&'static str, Mark)>) -> SyntaxError {
-        SyntaxError { problem, at: self.cursor.mark, context, in_scanner: true }
+    pub(super) fn error(&self, problem: &'static str, context: Option<(&'static str, Mark)>) -> Problem {
+        Box::new(SyntaxError { problem, at: self.cursor.mark, context, in_scanner: true })
     }
 
     fn push(&mut self, kind: TokenKind<'text>, start: Mark) {
         self.tokens.push_back(Token { kind, start, end: self.cursor.mark });
     }
 
-    fn fetch(&mut self) -> Result<(), SyntaxError> {
+    fn fetch(&mut self) -> Result<(), Problem> {
         self.skip_to_token();
         self.unroll_indent(i64::from(self.cursor.mark.column));
         let start = self.cursor.mark;
@@ -187,7 +187,7 @@ impl<'text> Scanner<'text> {
 
     // Keys without `?`.
 
-    fn is_valid_key(&mut self, level: usize) -> Result<bool, SyntaxError> {
+    fn is_valid_key(&mut self, level: usize) -> Result<bool, Problem> {
         let Some(key) = self.simple_keys[level] else { return Ok(false) };
         let here = self.cursor.mark;
         // Within one line, columns count characters.
@@ -201,11 +201,11 @@ impl<'text> Scanner<'text> {
         Ok(true)
     }
 
-    fn missing_colon(&self, key: SimpleKey) -> SyntaxError {
+    fn missing_colon(&self, key: SimpleKey) -> Problem {
         self.error("could not find expected ':'", Some(("while scanning a simple key", key.mark)))
     }
 
-    fn save_simple_key(&mut self) -> Result<(), SyntaxError> {
+    fn save_simple_key(&mut self) -> Result<(), Problem> {
         if !self.simple_key_allowed {
             return Ok(());
         }
@@ -219,7 +219,7 @@ impl<'text> Scanner<'text> {
         Ok(())
     }
 
-    fn remove_simple_key(&mut self) -> Result<(), SyntaxError> {
+    fn remove_simple_key(&mut self) -> Result<(), Problem> {
         match self.simple_keys.last_mut().and_then(Option::take) {
             Some(key) if key.required => Err(self.missing_colon(key)),
             _ => Ok(()),
@@ -255,7 +255,7 @@ impl<'text> Scanner<'text> {
 
     // Tokens.
 
-    fn fetch_end(&mut self) -> Result<(), SyntaxError> {
+    fn fetch_end(&mut self) -> Result<(), Problem> {
         if !self.ended {
             // The end stands at the start of a line of its own.
             if self.cursor.mark.column != 0 {
@@ -271,7 +271,7 @@ impl<'text> Scanner<'text> {
         Ok(())
     }
 
-    fn fetch_document_marker(&mut self, kind: TokenKind<'text>) -> Result<(), SyntaxError> {
+    fn fetch_document_marker(&mut self, kind: TokenKind<'text>) -> Result<(), Problem> {
         self.unroll_indent(-1);
         self.remove_simple_key()?;
         self.simple_key_allowed = false;
@@ -281,7 +281,7 @@ impl<'text> Scanner<'text> {
         Ok(())
     }
 
-    fn fetch_flow_start(&mut self, kind: TokenKind<'text>) -> Result<(), SyntaxError> {
+    fn fetch_flow_start(&mut self, kind: TokenKind<'text>) -> Result<(), Problem> {
         self.save_simple_key()?;
         self.simple_keys.push(None);
         self.flow_level += 1;
@@ -290,7 +290,7 @@ impl<'text> Scanner<'text> {
         Ok(())
     }
 
-    fn fetch_flow_end(&mut self, kind: TokenKind<'text>) -> Result<(), SyntaxError> {
+    fn fetch_flow_end(&mut self, kind: TokenKind<'text>) -> Result<(), Problem> {
         self.remove_simple_key()?;
         if self.flow_level > 0 {
             self.flow_level -= 1;
@@ -301,7 +301,7 @@ impl<'text> Scanner<'text> {
         Ok(())
     }
 
-    fn fetch_flow_entry(&mut self) -> Result<(), SyntaxError> {
+    fn fetch_flow_entry(&mut self) -> Result<(), Problem> {
         self.remove_simple_key()?;
         self.simple_key_allowed = true;
         self.push_indicator(TokenKind::FlowEntry);
@@ -314,7 +314,7 @@ impl<'text> Scanner<'text> {
         self.push(kind, start);
     }
 
-    fn fetch_block_entry(&mut self) -> Result<(), SyntaxError> {
+    fn fetch_block_entry(&mut self) -> Result<(), Problem> {
         if self.flow_level == 0 {
             if !self.simple_key_allowed {
                 return Err(self.error("block sequence entries are not allowed in this context", None));
@@ -328,7 +328,7 @@ impl<'text> Scanner<'text> {
         Ok(())
     }
 
-    fn fetch_key(&mut self) -> Result<(), SyntaxError> {
+    fn fetch_key(&mut self) -> Result<(), Problem> {
         if self.flow_level == 0 {
             if !self.simple_key_allowed {
                 return Err(self.error("mapping keys are not allowed in this context", None));
@@ -342,7 +342,7 @@ impl<'text> Scanner<'text> {
         Ok(())
     }
 
-    fn fetch_value(&mut self) -> Result<(), SyntaxError> {
+    fn fetch_value(&mut self) -> Result<(), Problem> {
         let level = self.simple_keys.len() - 1;
         let key = if self.is_valid_key(level)? { self.simple_keys[level].take() } else { None };
         if let Some(key) = key {
@@ -366,7 +366,7 @@ impl<'text> Scanner<'text> {
         Ok(())
     }
 
-    fn fetch_anchor(&mut self) -> Result<(), SyntaxError> {
+    fn fetch_anchor(&mut self) -> Result<(), Problem> {
         self.save_simple_key()?;
         self.simple_key_allowed = false;
         let start = self.cursor.mark;
@@ -387,7 +387,7 @@ impl<'text> Scanner<'text> {
 
     // Tags and directives.
 
-    fn fetch_tag(&mut self) -> Result<(), SyntaxError> {
+    fn fetch_tag(&mut self) -> Result<(), Problem> {
         const WHAT: &str = "while scanning a tag";
         self.save_simple_key()?;
         self.simple_key_allowed = false;
@@ -435,7 +435,7 @@ impl<'text> Scanner<'text> {
         head: &'text str,
         what: &'static str,
         start: Mark,
-    ) -> Result<Cow<'text, str>, SyntaxError> {
+    ) -> Result<Cow<'text, str>, Problem> {
         let begin = self.cursor.mark.offset;
         let mut bytes: Option<Vec<u8>> = None;
         loop {
@@ -478,7 +478,7 @@ impl<'text> Scanner<'text> {
         bytes: &mut Vec<u8>,
         what: &'static str,
         start: Mark,
-    ) -> Result<(), SyntaxError> {
+    ) -> Result<(), Problem> {
         let mut left = 0;
         loop {
             let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
@@ -508,7 +508,7 @@ impl<'text> Scanner<'text> {
         }
     }
 
-    fn fetch_directive(&mut self) -> Result<(), SyntaxError> {
+    fn fetch_directive(&mut self) -> Result<(), Problem> {
         const WHAT: &str = "while scanning a directive";
         self.unroll_indent(-1);
         self.remove_simple_key()?;
@@ -563,7 +563,7 @@ impl<'text> Scanner<'text> {
         }
     }
 
-    fn scan_version_number(&mut self, what: &'static str, start: Mark) -> Result<u32, SyntaxError> {
+    fn scan_version_number(&mut self, what: &'static str, start: Mark) -> Result<u32, Problem> {
         let digits = self.cursor.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
         match digits {
             0 => Err(self.error("did not find expected version number", Some((what, start)))),
@@ -578,7 +578,7 @@ impl<'text> Scanner<'text> {
         }
     }
 
-    fn scan_tag_directive(&mut self, start: Mark) -> Result<TokenKind<'text>, SyntaxError> {
+    fn scan_tag_directive(&mut self, start: Mark) -> Result<TokenKind<'text>, Problem> {
         const WHAT: &str = "while scanning a %TAG directive";
         self.skip_blanks();
         if self.cursor.peek(0) != b'!' {
