@@ -200,7 +200,7 @@ impl<'text, 'options> Builder<'text, 'options> {
                 return error;
             }
             let later = match self.parser.next() {
-                Err(later) => Some(syntax_error(later)),
+                Err(later) => Some(syntax_error(&later)),
                 Ok(Some(Event { kind: EventKind::Alias(name), .. }))
                     if !self.anchor_names.contains_key(name) =>
                 {
@@ -282,7 +282,7 @@ impl<'text, 'options> Builder<'text, 'options> {
             }
             Err(error) => {
                 self.ended = true;
-                Err(syntax_error(error))
+                Err(syntax_error(&error))
             }
         }
     }

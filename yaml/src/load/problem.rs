@@ -4,7 +4,7 @@ use crate::{
     emit::write_go_float,
     error::{Error, ErrorKind},
     position::Position,
-    syntax::Problem,
+    syntax::SyntaxError,
 };
 
 /// A number that go-yaml reads and JSON does not have.
@@ -23,7 +23,7 @@ pub(super) fn unknown_anchor(name: &str) -> String {
 }
 
 /// The words of the parser, with where what it was reading began.
-pub(super) fn syntax_error(error: Problem) -> Error {
+pub(super) fn syntax_error(error: &SyntaxError) -> Error {
     let at = error.at.position();
     let message = match error.context {
         Some((what, began)) if began.position() != at => {
