@@ -30,17 +30,12 @@ pub(crate) struct GitError {
 
 fn git_error(doing: &'static str) -> impl Fn(gix::Error) -> GitError {
     move |error| {
-        // The chain says where it failed; the last cause says why, which is what an operator needs.
-        let mut causes = vec![error.to_string()];
-        let mut source = std::error::Error::source(&error);
-        while let Some(cause) = source {
-            let text = cause.to_string();
-            if causes.last() != Some(&text) {
-                causes.push(text);
-            }
-            source = cause.source();
+        // The chain says which layers it went through; the last cause says why, which is what an operator needs.
+        let mut cause: &dyn std::error::Error = &error;
+        while let Some(source) = cause.source() {
+            cause = source;
         }
-        GitError { doing, error: causes.join(": ") }
+        GitError { doing, error: cause.to_string() }
     }
 }
 

@@ -118,10 +118,12 @@ fn child_config(config: &ScanConfig, job: &Job) -> ChildConfig {
         }
     };
     let passed = PASSED.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
-    // No prompts, and nothing from configuration files that a stranger's URL could lean on.
+    // No prompts, and nothing from configuration files: a stranger's URL could lean on them, and git gives up on one
+    // it may not read.
     let fixed = [
         ("GIT_TERMINAL_PROMPT", "0"),
         ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
         ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o StrictHostKeyChecking=yes"),
     ];
     let environment = passed.chain(fixed.into_iter().map(|(name, value)| (name.into(), value.into())));
