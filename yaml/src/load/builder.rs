@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::{
     check_length,
     collection::{merge_sources, pairs},
-    key::key_text,
+    key::{NumberKey, key_text},
     problem::{UNKNOWN_ANCHOR, no_json_number, syntax_error, unknown_anchor},
     scalar::{kubernetes_scalar, pyyaml_scalar, shortened, standard_tag, unknown_tag},
 };
@@ -63,6 +63,8 @@ enum Shape {
         origins: Vec<Origin>,
         key: Option<Key>,
         merged: Vec<(Map, Option<NodeId>)>,
+        /// PyYAML only: the keys that are numbers, for `1`, `1.0` and `true` are one key to it.
+        numbers: HashMap<NumberKey, String>,
         kind: MapKind,
     },
 }
@@ -321,7 +323,7 @@ impl<'text, 'options> Builder<'text, 'options> {
 
     fn begin_list(&mut self, properties: &Properties<'text>, span: Span) -> Result<(), Error> {
         let kind = match (self.options.rules, properties.tag.as_deref().and_then(standard_tag)) {
-            (Rules::PyYaml, Some("omap" | "pairs")) => ListKind::Pairs,
+            (Rules::PyYaml, Some("omap" | "pairs")) if !self.is_merging() => ListKind::Pairs,
             _ => ListKind::Plain,
         };
         self.refuse_foreign_tag(properties, span, &["seq", "omap", "pairs"])?;
@@ -331,12 +333,19 @@ impl<'text, 'options> Builder<'text, 'options> {
 
     fn begin_map(&mut self, properties: &Properties<'text>, span: Span) -> Result<(), Error> {
         let kind = match (self.options.rules, properties.tag.as_deref().and_then(standard_tag)) {
-            (Rules::PyYaml, Some("set")) => MapKind::Set,
+            (Rules::PyYaml, Some("set")) if !self.is_merging() => MapKind::Set,
             _ => MapKind::Plain,
         };
         self.refuse_foreign_tag(properties, span, &["map", "set"])?;
         let anchor = self.new_anchor(properties, span)?;
-        let shape = Shape::Map { map: Map::new(), origins: Vec::new(), key: None, merged: Vec::new(), kind };
+        let shape = Shape::Map {
+            map: Map::new(),
+            origins: Vec::new(),
+            key: None,
+            merged: Vec::new(),
+            numbers: HashMap::new(),
+            kind,
+        };
         self.begin(shape, anchor, span)
     }
 
@@ -348,6 +357,8 @@ impl<'text, 'options> Builder<'text, 'options> {
         known: &[&str],
     ) -> Result<(), Error> {
         match properties.tag.as_deref() {
+            // What is merged is never made a value of its own, so that its tag does not count.
+            Some(_) if self.is_merging() => Ok(()),
             Some(tag) if self.options.rules == Rules::PyYaml && tag != "!" => match standard_tag(tag) {
                 Some(name) if known.contains(&name) => Ok(()),
                 _ => Err(unknown_tag(tag, span)),
@@ -378,6 +389,11 @@ impl<'text, 'options> Builder<'text, 'options> {
             cost: Cost { nodes: 1, bytes: 0, depth: 1 },
         });
         Ok(())
+    }
+
+    /// The value at hand is that of a merge key.
+    fn is_merging(&self) -> bool {
+        matches!(self.stack.last(), Some(Frame { shape: Shape::Map { key: Some(Key::Merge), .. }, .. }))
     }
 
     fn expects_key(&self) -> bool {
@@ -522,16 +538,20 @@ impl<'text, 'options> Builder<'text, 'options> {
                     self.spans.push_item(list, item);
                 }
             }
-            Shape::Map { key: key @ None, .. } => {
+            Shape::Map { key: key @ None, numbers, .. } => {
                 if ready.source == Source::MergeKey {
                     *key = Some(Key::Merge);
                     return Ok(());
                 }
                 let kind = ready.value.kind_name();
-                let text = key_text(ready.value, rules).ok_or_else(|| {
+                let number = NumberKey::of(&ready.value).filter(|_| rules == Rules::PyYaml);
+                let mut text = key_text(ready.value, rules).ok_or_else(|| {
                     let message = format!("{kind} cannot be a key here; quote it if text is meant");
                     Error::new(ErrorKind::Key, ready.span.start, message)
                 })?;
+                if let Some(number) = number {
+                    text = numbers.entry(number).or_insert(text).clone();
+                }
                 *key = Some(Key::Name { text, span: ready.span });
             }
             Shape::Map { map, origins, key: key @ Some(_), merged, .. } => match key.take() {

@@ -42,3 +42,22 @@ fn single_precision(value: f64) -> String {
     write_go_narrow_float(&mut text, narrow);
     text
 }
+
+/// A key that is a number to Python, by its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct NumberKey(u64);
+
+impl NumberKey {
+    /// Integers too large for a float to hold exactly are left out: nothing else equals them.
+    pub(super) fn of(value: &Value) -> Option<Self> {
+        const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
+        let number = match *value {
+            Value::Bool(value) => f64::from(u8::from(value)),
+            Value::Int(value) if (-EXACT..=EXACT).contains(&value) => value as f64,
+            Value::Float(value) if !value.is_nan() => value,
+            _ => return None,
+        };
+        // Zero has one sign here.
+        Some(Self((number + 0.0).to_bits()))
+    }
+}

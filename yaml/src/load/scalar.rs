@@ -188,6 +188,7 @@ fn decode_base64(text: &str, lenient: bool) -> Option<Vec<u8>> {
     }
     match (held, padding) {
         (0, 0) => {}
+        (0, _) if lenient => {}
         (2, 2) => bytes.push((bits >> 4) as u8),
         (3, 1) => bytes.extend([(bits >> 10) as u8, (bits >> 2) as u8]),
         _ => return None,

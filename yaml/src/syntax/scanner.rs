@@ -533,7 +533,13 @@ impl<'text> Scanner<'text> {
                     );
                 }
                 self.cursor.skip_ascii(1);
-                TokenKind::VersionDirective { major, minor: self.scan_version_number(what, start)? }
+                let minor = self.scan_version_number(what, start)?;
+                if self.dialect.is_python() && !self.cursor.is_blank_or_end(0) {
+                    return Err(
+                        self.error("did not find expected digit or '.' character", Some((what, start)))
+                    );
+                }
+                TokenKind::VersionDirective { major, minor }
             }
             "TAG" => self.scan_tag_directive(start)?,
             _ if self.dialect.skips_unknown_directives() => {
