@@ -1,6 +1,10 @@
 //! Go's `unicode` package, as far as templates need it: classes by general category, case, printability.
 
-use unicode_general_category::{GeneralCategory as Category, get_general_category as category};
+use unicode_properties::{GeneralCategory as Category, UnicodeGeneralCategory};
+
+fn category(c: char) -> Category {
+    c.general_category()
+}
 
 /// Categories L*.
 pub(crate) fn is_letter(c: char) -> bool {
