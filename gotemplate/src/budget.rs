@@ -28,7 +28,7 @@ impl Default for Budget {
             steps: 20_000_000,
             output: 8 << 20,
             memory: 256 << 20,
-            depth: 1000,
+            depth: 10_000,
             items: 100_000,
             regex: 1 << 20,
             crypto: 20,

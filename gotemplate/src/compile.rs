@@ -107,6 +107,8 @@ pub(crate) enum Op {
     },
     Call(u32),
     Check(Parameter),
+    /// `slice` refuses an index that sits in an interface.
+    Boxed,
     /// Reports failure number so-and-so.
     Fail(u32),
     Set {
@@ -741,6 +743,13 @@ impl Compiler<'_> {
         let site = index(self.unit.sites.len() - 1);
         self.jobs.push(Job::Emit(Op::Call(site)));
         for (at, node) in arguments.iter().enumerate().rev() {
+            if at > 0 && name == "slice" && function.parameter(at) == Parameter::Raw {
+                let reads = matches!(
+                    self.unit.tree.node(*node),
+                    Node::Field(_) | Node::Variable(_) | Node::Chain { .. } | Node::Dot
+                );
+                self.jobs.extend(reads.then_some(Job::Emit(Op::Boxed)));
+            }
             self.jobs.push(Job::Argument { node: *node, parameter: Some(function.parameter(at)) });
         }
     }

@@ -267,7 +267,14 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     fn invalid<T>(&self, context: &str) -> Result<T, String> {
-        let Some(byte) = self.peek() else { return Err("unexpected end of JSON input".to_owned()) };
+        // Within a number, a word or an escape Go feeds its scanner a space at the end, and complains of that.
+        let inside =
+            ["in literal", "in numeric", "after decimal", "in exponent", "in string escape", "in \\u"];
+        let byte = match self.peek() {
+            Some(byte) => byte,
+            None if inside.iter().any(|start| context.starts_with(start)) => b' ',
+            None => return Err("unexpected end of JSON input".to_owned()),
+        };
         let shown = match byte {
             b'\'' => "'\\''".to_owned(),
             b'"' => "'\"'".to_owned(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::function::Function;
-use crate::functions::{builtin, data, encoding, numbers, strings};
+use crate::functions::{builtin, data, dates, encoding, numbers, paths, regexes, semver, strings};
 
 /// Which sprig a function follows where versions differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,14 +120,22 @@ impl Profile {
 pub static TEXT: Profile =
     Profile::new("text", "Go's text/template alone", Sprig::V3, &[builtin::TABLE], &[]);
 
+/// The tables of sprig 2.22.0.
+const SPRIG_2: &[&[Function]] = &[
+    builtin::TABLE,
+    strings::TABLE,
+    data::TABLE,
+    numbers::TABLE,
+    encoding::TABLE,
+    dates::TABLE,
+    paths::TABLE,
+    regexes::TABLE,
+    semver::TABLE,
+];
+
 /// sprig 2.22.0.
-pub static SPRIG_2_22: Profile = Profile::new(
-    "sprig-2.22",
-    "text/template and sprig 2.22.0",
-    Sprig::V2,
-    &[builtin::TABLE, strings::TABLE, data::TABLE, numbers::TABLE, encoding::TABLE],
-    &[],
-);
+pub static SPRIG_2_22: Profile =
+    Profile::new("sprig-2.22", "text/template and sprig 2.22.0", Sprig::V2, SPRIG_2, &[]);
 
 /// sprig 3.2.3.
 pub static SPRIG_3_2: Profile = Profile::new(
@@ -143,6 +151,13 @@ pub static SPRIG_3_2: Profile = Profile::new(
         numbers::TABLE_V3,
         encoding::TABLE,
         encoding::TABLE_V3,
+        dates::TABLE,
+        dates::TABLE_V3,
+        paths::TABLE,
+        paths::TABLE_V3,
+        regexes::TABLE,
+        regexes::TABLE_V3,
+        semver::TABLE,
     ],
     &[],
 );
@@ -161,6 +176,13 @@ pub static INTEROPERATOR: Profile = Profile::new(
         numbers::TABLE_V3,
         encoding::TABLE,
         encoding::TABLE_V3,
+        dates::TABLE,
+        dates::TABLE_V3,
+        paths::TABLE,
+        paths::TABLE_V3,
+        regexes::TABLE,
+        regexes::TABLE_V3,
+        semver::TABLE,
         encoding::INTEROPERATOR,
     ],
     &[],
@@ -180,6 +202,13 @@ pub static HELM: Profile = Profile::new(
         numbers::TABLE_V3,
         encoding::TABLE,
         encoding::TABLE_V3,
+        dates::TABLE,
+        dates::TABLE_V3,
+        paths::TABLE,
+        paths::TABLE_V3,
+        regexes::TABLE,
+        regexes::TABLE_V3,
+        semver::TABLE,
         encoding::HELM,
     ],
     &["env", "expandenv"],

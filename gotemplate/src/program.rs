@@ -48,6 +48,16 @@ pub struct Program {
     parent: Option<Arc<Program>>,
 }
 
+/// Programs made by `tpl` inside `tpl` form a chain; it is taken apart link by link, for it may be long.
+impl Drop for Program {
+    fn drop(&mut self) {
+        let mut next = self.parent.take();
+        while let Some(program) = next {
+            next = Arc::into_inner(program).and_then(|mut program| program.parent.take());
+        }
+    }
+}
+
 struct ProfileNames(&'static Profile);
 
 impl Names for ProfileNames {
@@ -147,12 +157,12 @@ impl Program {
     #[must_use]
     pub fn weight(&self) -> usize {
         let mut seen: Vec<*const Unit> = Vec::new();
-        let mut weight = 0;
+        let mut weight = size_of::<Self>();
         for template in self.templates.values() {
             let unit = Arc::as_ptr(&template.unit);
             if !seen.contains(&unit) {
                 seen.push(unit);
-                weight += template.unit.source.len() * 4 + template.unit.operations.len() * 64;
+                weight += 1024 + template.unit.source.len() * 8 + template.unit.operations.len() * 128;
             }
         }
         weight

@@ -8,7 +8,6 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 use crate::context::{Context, Failure};
 use crate::function::Parameter;
-use crate::strconv;
 use crate::value::{IntType, Object, Signature, Value};
 
 const MONTHS: [&str; 12] = [
@@ -223,11 +222,7 @@ impl<'a> Time<'a> {
                 Chunk::ZoneName => {
                     let sign = if offset < 0 { '-' } else { '+' };
                     let minutes = offset.abs() / 60;
-                    if minutes % 60 == 0 && offset != 0 {
-                        format!("{sign}{:02}", minutes / 60)
-                    } else {
-                        format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
-                    }
+                    format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
                 }
                 Chunk::Offset { zulu: true, .. } if offset == 0 => "Z".to_owned(),
                 Chunk::Offset { colon, minutes, seconds, .. } => {
@@ -380,6 +375,20 @@ fn lookup<'t>(names: &[&str], length: Option<usize>, text: &'t [u8]) -> Option<(
     })
 }
 
+/// The time package's own way of quoting: every byte that is not printable ASCII in hexadecimal.
+fn quote(text: &[u8]) -> String {
+    let mut out = String::from("\"");
+    for byte in text {
+        match byte {
+            b'"' | b'\\' => out.extend(['\\', char::from(*byte)]),
+            b' '..=b'~' => out.push(char::from(*byte)),
+            byte => out.push_str(&format!("\\x{byte:02x}")),
+        }
+    }
+    out.push('"');
+    out
+}
+
 /// `time.ParseInLocation`.
 ///
 /// # Errors
@@ -393,13 +402,13 @@ pub fn parse<'a>(
     let bad = |rest: &[u8], element: &[u8]| {
         format!(
             "parsing time {} as {}: cannot parse {} as {}",
-            strconv::quote(text),
-            strconv::quote(layout),
-            strconv::quote(rest),
-            strconv::quote(element)
+            quote(text),
+            quote(layout),
+            quote(rest),
+            quote(element)
         )
     };
-    let out_of_range = |what: &str| format!("parsing time {}: {what} out of range", strconv::quote(text));
+    let out_of_range = |what: &str| format!("parsing time {}: {what} out of range", quote(text));
     let (mut year, mut month, mut day, mut year_day) = (0i64, None, None, None);
     let (mut hour, mut minute, mut second, mut nanos) = (0i64, 0i64, 0i64, 0u32);
     let (mut pm_set, mut am_set) = (false, false);
@@ -414,11 +423,7 @@ pub fn parse<'a>(
         value = skip(value, prefix).map_err(|at| bad(at, prefix))?;
         let Some((at, chunk, length)) = next else {
             if !value.is_empty() {
-                return Err(format!(
-                    "parsing time {}: extra text: {}",
-                    strconv::quote(text),
-                    strconv::quote(value)
-                ));
+                return Err(format!("parsing time {}: extra text: {}", quote(text), quote(value)));
             }
             break;
         };
@@ -584,10 +589,10 @@ pub fn parse<'a>(
         }
         let (_, m, d) = civil_from_days(days_from_civil(year, 1, 1) + number - 1);
         if month.is_some_and(|month| month != m) {
-            return Err(format!("parsing time {}: day-of-year does not match month", strconv::quote(text)));
+            return Err(format!("parsing time {}: day-of-year does not match month", quote(text)));
         }
         if day.is_some_and(|day| day != d) {
-            return Err(format!("parsing time {}: day-of-year does not match day", strconv::quote(text)));
+            return Err(format!("parsing time {}: day-of-year does not match day", quote(text)));
         }
         (month, day) = (Some(m), Some(d));
     }
@@ -741,7 +746,7 @@ pub fn duration_text(nanos: i64) -> String {
 /// # Errors
 /// In Go's words.
 pub fn parse_duration(text: &[u8]) -> Result<i64, String> {
-    let invalid = || format!("time: invalid duration {}", strconv::quote(text));
+    let invalid = || format!("time: invalid duration {}", quote(text));
     let (negative, mut rest) = match text.first() {
         Some(b'-') => (true, &text[1..]),
         Some(b'+') => (false, &text[1..]),
@@ -775,7 +780,7 @@ pub fn parse_duration(text: &[u8]) -> Result<i64, String> {
         }
         let letters = rest.iter().take_while(|byte| **byte != b'.' && !byte.is_ascii_digit()).count();
         if letters == 0 {
-            return Err(format!("time: missing unit in duration {}", strconv::quote(text)));
+            return Err(format!("time: missing unit in duration {}", quote(text)));
         }
         let (unit_text, tail) = rest.split_at(letters);
         rest = tail;
@@ -788,11 +793,7 @@ pub fn parse_duration(text: &[u8]) -> Result<i64, String> {
             b"m" => 60_000_000_000,
             b"h" => 3_600_000_000_000,
             _ => {
-                return Err(format!(
-                    "time: unknown unit {} in duration {}",
-                    strconv::quote(unit_text),
-                    strconv::quote(text)
-                ));
+                return Err(format!("time: unknown unit {} in duration {}", quote(unit_text), quote(text)));
             }
         };
         let mut part = value.checked_mul(unit).ok_or_else(invalid)?;

@@ -21,6 +21,8 @@ pub struct Arena {
     bump: Bump,
     /// Programs made while rendering (`tpl`): kept here so that values may borrow their text.
     programs: elsa::FrozenVec<Box<Arc<Program>>>,
+    /// Bytes of those programs, about.
+    program_bytes: std::cell::Cell<usize>,
 }
 
 impl std::fmt::Debug for Arena {
@@ -39,13 +41,14 @@ impl Arena {
     /// Bytes taken from the system so far; what the memory budget counts.
     #[must_use]
     pub fn used(&self) -> usize {
-        self.bump.allocated_bytes()
+        self.bump.allocated_bytes() + self.program_bytes.get()
     }
 
     /// Frees everything made in this arena and keeps its largest block for the next render.
     pub fn reset(&mut self) {
         self.bump.reset();
         self.programs = elsa::FrozenVec::new();
+        self.program_bytes.set(0);
     }
 
     /// A copy of `bytes` that lives as long as the arena.
@@ -104,6 +107,7 @@ impl Arena {
     }
 
     pub(crate) fn keep_program(&self, program: Arc<Program>) -> &Arc<Program> {
+        self.program_bytes.set(self.program_bytes.get() + program.weight());
         self.programs.push_get(Box::new(program))
     }
 

@@ -109,6 +109,12 @@ struct Frame<'a> {
     called_from: u32,
 }
 
+/// How many links of a chain of errors are kept, counted from the innermost.
+const KEPT_LINKS: usize = 8;
+
+/// `include` and `tpl` together may nest this deep: a little more than Helm lets one name.
+const CAPTURES: usize = 1100;
+
 /// `include` may nest one name this deep; Helm's limit.
 const INCLUDE_NESTING: u32 = 1000;
 
@@ -125,6 +131,23 @@ struct Machine<'r, 'a> {
     /// The node evaluated last: what an error is reported at.
     node: u32,
     missing_key: MissingKey,
+    /// Whether the value read last sits in an interface.
+    interface: bool,
+    /// How many of the frames have output that becomes a value.
+    captures: usize,
+}
+
+/// Stands in for an index that sits in an interface, which `slice` does not look into.
+struct Boxed;
+
+impl<'a> crate::value::Object<'a> for Boxed {
+    fn type_name(&self) -> &str {
+        "interface {}"
+    }
+
+    fn text(&self) -> String {
+        String::new()
+    }
 }
 
 /// Runs a template of the program on `data` and appends its output to `out`. When it fails, what was written until
@@ -163,6 +186,8 @@ pub fn render<'a>(
         included: HashMap::new(),
         node: 0,
         missing_key: program.options.missing_key,
+        interface: false,
+        captures: 0,
     };
     if machine.enter(program, template, data.dug(), None, 0).is_none() {
         let mut error = Error::parse(program.name(), 0, String::new());
@@ -194,6 +219,7 @@ impl<'r, 'a> Machine<'r, 'a> {
         let entry = &unit.entries[template.entry];
         let variables = self.variables.len();
         let dot = Slot::plain(dot);
+        self.captures += usize::from(capture.is_some());
         self.variables.resize(variables + entry.slots as usize, Slot::plain(Value::Missing));
         self.variables[variables] = dot;
         self.frames.push(Frame {
@@ -269,34 +295,27 @@ impl<'r, 'a> Machine<'r, 'a> {
                 Op::PushMissing => self.stack.push(Value::Missing),
                 Op::Dot { node, dig } => {
                     self.node = node;
+                    self.interface = dot.interface;
                     self.stack.push(if dig { dot.value.dug() } else { dot.value });
                 }
                 Op::Variable { slot, node, dig } => {
                     self.node = node;
-                    let value = self.variables[variables + slot as usize].value;
+                    let Slot { value, interface } = self.variables[variables + slot as usize];
+                    self.interface = interface;
                     self.stack.push(if dig { value.dug() } else { value });
                 }
                 Op::Fields { chain, dig } => {
                     self.step()?;
                     let chain = &unit.chains[chain as usize];
-                    self.node = chain.node;
-                    let receiver = match chain.from {
-                        From::Dot => dot,
-                        From::Variable(slot) => self.variables[variables + slot as usize],
-                        From::Stack => Slot::plain(self.pop()),
-                    };
-                    let value = self.fields(receiver, &chain.names)?.value;
+                    let receiver = self.receiver(chain, variables, dot);
+                    let Slot { value, interface } = self.fields(receiver, &chain.names, chain.node)?;
+                    self.interface = interface;
                     self.stack.push(if dig { value.dug() } else { value });
                 }
                 Op::Method { chain, skip } => {
                     self.step()?;
                     let chain = &unit.chains[chain as usize];
-                    self.node = chain.node;
-                    let receiver = match chain.from {
-                        From::Dot => dot,
-                        From::Variable(slot) => self.variables[variables + slot as usize],
-                        From::Stack => Slot::plain(self.pop()),
-                    };
+                    let receiver = self.receiver(chain, variables, dot);
                     if !self.method(chain, receiver)? {
                         at = skip as usize;
                     }
@@ -316,6 +335,13 @@ impl<'r, 'a> Machine<'r, 'a> {
                     let value = self.pop();
                     let value = self.fit(value, parameter)?;
                     self.stack.push(value);
+                }
+                Op::Boxed => {
+                    if self.interface
+                        && let Some(top) = self.stack.last_mut()
+                    {
+                        *top = Value::Object(&Boxed);
+                    }
                 }
                 Op::Fail(failure) => {
                     let planned = &unit.failures[failure as usize];
@@ -438,6 +464,7 @@ impl<'r, 'a> Machine<'r, 'a> {
         self.dots.truncate(frame.dots);
         self.loops.truncate(frame.loops);
         let Some((capture, mark)) = frame.capture else { return Ok(()) };
+        self.captures -= 1;
         let value = match capture {
             Capture::Include(name) => {
                 if let Some(count) = self.included.get_mut(name) {
@@ -476,15 +503,31 @@ impl<'r, 'a> Machine<'r, 'a> {
         }
     }
 
-    fn fields(&mut self, mut receiver: Slot<'a>, names: &[Box<str>]) -> Run<Slot<'a>> {
+    /// What a chain of fields starts from. A chain on parentheses is not what an error is reported at: what was
+    /// evaluated last inside them is, as in Go.
+    fn receiver(&mut self, chain: &Chain, variables: usize, dot: Slot<'a>) -> Slot<'a> {
+        match chain.from {
+            From::Dot => {
+                self.node = chain.node;
+                dot
+            }
+            From::Variable(slot) => {
+                self.node = chain.node;
+                self.variables[variables + slot as usize]
+            }
+            From::Stack => Slot::plain(self.pop()),
+        }
+    }
+
+    fn fields(&mut self, mut receiver: Slot<'a>, names: &[Box<str>], node: u32) -> Run<Slot<'a>> {
         for name in names {
-            receiver = self.field(receiver, name, false)?;
+            receiver = self.field(receiver, name, false, node)?;
         }
         Ok(receiver)
     }
 
     /// One field or a method without arguments.
-    fn field(&mut self, receiver: Slot<'a>, name: &str, arguments: bool) -> Run<Slot<'a>> {
+    fn field(&mut self, receiver: Slot<'a>, name: &str, arguments: bool, node: u32) -> Run<Slot<'a>> {
         match receiver.value {
             Value::Map(map) => {
                 if arguments {
@@ -517,7 +560,10 @@ impl<'r, 'a> Machine<'r, 'a> {
                     if !arguments {
                         arity(name, signature, 0)?;
                         let answer = object.call(name, &[], &mut self.context);
-                        return answer.map(Slot::plain).map_err(|failure| method_fault(name, failure));
+                        return answer.map(Slot::plain).map_err(|failure| {
+                            self.node = node;
+                            method_fault(name, failure)
+                        });
                     }
                 } else if let Some(value) = object.field(name, &mut self.context) {
                     if arguments {
@@ -532,7 +578,10 @@ impl<'r, 'a> Machine<'r, 'a> {
                 if let Some(signature) = time::int_method(kind, name) {
                     arity(name, signature, 0)?;
                     let answer = time::call_int_method(kind, number, name, &[], &mut self.context);
-                    return answer.map(Slot::plain).map_err(|failure| method_fault(name, failure));
+                    return answer.map(Slot::plain).map_err(|failure| {
+                        self.node = node;
+                        method_fault(name, failure)
+                    });
                 }
                 self.no_field(receiver, name)
             }
@@ -549,7 +598,7 @@ impl<'r, 'a> Machine<'r, 'a> {
     /// call on, leaves the value of the whole expression and answers false.
     fn method(&mut self, chain: &'a Chain, receiver: Slot<'a>) -> Run<bool> {
         let Some((last, before)) = chain.names.split_last() else { return Ok(false) };
-        let receiver = self.fields(receiver, before)?;
+        let receiver = self.fields(receiver, before, chain.node)?;
         let signature = match receiver.value {
             Value::Object(object) => object.method(last),
             Value::Int(kind, _) => time::int_method(kind, last),
@@ -560,7 +609,7 @@ impl<'r, 'a> Machine<'r, 'a> {
             self.stack.push(receiver.value);
             return Ok(true);
         }
-        let value = self.field(receiver, last, true)?;
+        let value = self.field(receiver, last, true, chain.node)?;
         if chain.has_final {
             self.pop();
         }
@@ -587,7 +636,7 @@ impl<'r, 'a> Machine<'r, 'a> {
             let node = chain.arguments.get(at).copied();
             if let Some(node) = node {
                 self.node = node;
-                *argument = literal_for(unit, node, parameter, *argument);
+                *argument = literal_for(unit, node, parameter, *argument)?;
             }
             *argument = self.fit(*argument, parameter)?;
         }
@@ -734,7 +783,7 @@ impl<'r, 'a> Machine<'r, 'a> {
             _ => return Err(Fault::Message("include and tpl take a text and a value".to_owned())),
         };
         self.stack.truncate(base);
-        if self.frames.len() >= self.context.budget.depth {
+        if self.frames.len() >= self.context.budget.depth || self.captures >= CAPTURES {
             return Err(Fault::Limit(Limit::Depth));
         }
         let refuse = |message: String| Fault::Function { name: site.function.name, message, raised: false };
@@ -890,12 +939,17 @@ impl<'r, 'a> Machine<'r, 'a> {
         let mut error: Option<Error> = None;
         let mut message = message;
         let mut cause = cause;
+        let mut depth = 0;
         while let Some(frame) = self.frames.pop() {
             let inner = error.take();
             if inner.is_none() {
                 error = Some(at_node(&frame, node, kind, message.clone(), cause.take(), None));
             } else {
                 error = inner;
+            }
+            // Where a limit was reached is all there is to say of it.
+            if matches!(kind, ErrorKind::Limit(_)) {
+                break;
             }
             // A template called by an action reports its own error; one called by a function is an error of the call.
             let (Some((capture, _)), Some(outer)) = (&frame.capture, self.frames.last()) else { continue };
@@ -991,13 +1045,30 @@ fn constant_value(constant: &Constant) -> Value<'_> {
     }
 }
 
-/// A number written in the template takes the type its parameter wants.
-fn literal_for<'a>(unit: &Unit, node: u32, parameter: Parameter, value: Value<'a>) -> Value<'a> {
-    let crate::ast::Node::Number(number) = unit.tree.node(node) else { return value };
-    match parameter {
-        Parameter::Duration => number.int.map_or(value, |int| Value::Int(IntType::Duration, int)),
-        Parameter::Float => number.float.map_or(value, Value::Float),
-        Parameter::Int => number.int.map_or(value, Value::int),
-        _ => value,
-    }
+/// A constant written in the template takes the type its parameter wants, or does not fit it.
+fn literal_for<'a>(unit: &Unit, node: u32, parameter: Parameter, value: Value<'a>) -> Run<Value<'a>> {
+    use crate::ast::Node;
+    let number = match unit.tree.node(node) {
+        Node::Number(number) => Some(number),
+        Node::Bool(_) | Node::String { .. } => None,
+        _ => return Ok(value),
+    };
+    let (fitting, wanted) = match parameter {
+        Parameter::Any | Parameter::Raw => return Ok(value),
+        Parameter::Duration => {
+            let int = number.and_then(|number| number.int);
+            (int.map(|int| Value::Int(IntType::Duration, int)), "integer")
+        }
+        Parameter::Int => (number.and_then(|number| number.int).map(Value::int), "integer"),
+        Parameter::Float => (number.and_then(|number| number.float).map(Value::Float), "float"),
+        Parameter::String => (matches!(value, Value::String(_)).then_some(value), "string"),
+        Parameter::Bool => (matches!(value, Value::Bool(_)).then_some(value), "bool"),
+        other => {
+            let shown = unit.tree.print(node, &unit.source);
+            return Err(Fault::Message(format!("can't handle {shown} for arg of type {}", other.name())));
+        }
+    };
+    fitting.ok_or_else(|| {
+        Fault::Message(format!("expected {wanted}; found {}", unit.tree.print(node, &unit.source)))
+    })
 }

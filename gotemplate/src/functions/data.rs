@@ -37,6 +37,9 @@ fn ternary<'a>(_: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'a> {
 }
 
 fn copy<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'a> {
+    if arguments[0].is_nil() {
+        return Err(Failure::message("reflect: call of reflect.Value.Type on zero Value"));
+    }
     deep_copy(arguments[0], context)
 }
 
@@ -219,7 +222,12 @@ fn concat<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<
 
 fn chunk<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'a> {
     let items = list_items(arguments[1], context, "Cannot chunk type")?;
-    let Some(size) = usize::try_from(int(arguments, 0)).ok().filter(|size| *size > 0) else {
+    let size = int(arguments, 0);
+    // sprig counts the chunks in floats, so that a negative size may give none.
+    if size < 0 && items.len() == usize::try_from(size.unsigned_abs()).unwrap_or(0) + 1 {
+        return Ok(Value::List(ListType::LISTS, &[]));
+    }
+    let Some(size) = usize::try_from(size).ok().filter(|size| *size > 0) else {
         return Err(Failure::message("runtime error: makeslice: len out of range"));
     };
     let chunks: Vec<Value<'a>> = items.chunks(size).map(|chunk| Value::List(ListType::ANY, chunk)).collect();

@@ -218,6 +218,21 @@ pub(crate) fn from_yaml_value<'a>(value: &yaml::Value, arena: &'a Arena, numbers
     }
 }
 
+/// go-yaml's words: without what surrounds the mistake, and with its way of counting lines, which is one less in the
+/// parser's errors than in the scanner's, and says nothing of the first.
+fn go_yaml_error(error: &yaml::Error) -> String {
+    let message = error.message.split(", while ").next().unwrap_or(&error.message);
+    let from_parser = message.starts_with("did not find expected")
+        && !["hexdecimal", "alphabetic", "whitespace", "URI"].iter().any(|word| message.contains(word));
+    let line = error.position.map_or(0, |position| position.line);
+    let shown = match line {
+        0 | 1 => 0,
+        line if from_parser => line - 1,
+        line => line,
+    };
+    if shown == 0 { message.to_owned() } else { format!("line {shown}: {message}") }
+}
+
 /// Reads a YAML document as `sigs.k8s.io/yaml` does.
 fn load<'a>(context: &mut Context<'_, 'a>, text: &[u8]) -> Result<Result<Value<'a>, String>, Failure> {
     context.charge(text.len().saturating_mul(4))?;
@@ -225,11 +240,7 @@ fn load<'a>(context: &mut Context<'_, 'a>, text: &[u8]) -> Result<Result<Value<'
     Ok(match yaml::load_bytes(text, &options) {
         Ok(Some(document)) => Ok(from_yaml_value(&document.value, context.arena, Numbers::Float)),
         Ok(None) => Ok(Value::Nil),
-        Err(error) => {
-            let place =
-                error.position.map(|position| format!("line {}: ", position.line)).unwrap_or_default();
-            Err(format!("error converting YAML to JSON: yaml: {place}{}", error.message))
-        }
+        Err(error) => Err(format!("error converting YAML to JSON: yaml: {}", go_yaml_error(&error))),
     })
 }
 
@@ -308,7 +319,7 @@ fn base64_decode(text: &[u8]) -> Result<Vec<u8>, String> {
                 match clean.get(at + 1) {
                     None => return corrupt(text.len()),
                     Some(b'=') => {}
-                    Some(_) => return corrupt(place(at + 1)),
+                    Some(_) => return corrupt(place(at)),
                 }
                 return corrupt(place(at + 2));
             }
@@ -355,31 +366,42 @@ fn b32enc<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<
 
 fn base32_decode(text: &[u8]) -> Result<Vec<u8>, String> {
     let corrupt = |at: usize| Err(format!("illegal base32 data at input byte {at}"));
-    let clean: Vec<(usize, u8)> =
-        text.iter().copied().enumerate().filter(|(_, byte)| !matches!(byte, b'\r' | b'\n')).collect();
+    let clean: Vec<u8> = text.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     let mut out = Vec::new();
-    for (number, chunk) in clean.chunks(8).enumerate() {
+    let mut at = 0;
+    while at < clean.len() {
         let mut bits: u64 = 0;
         let mut used = 0;
-        for (within, (at, byte)) in chunk.iter().enumerate() {
-            if let Some(digit) = BASE32.iter().position(|digit| digit == byte) {
-                bits = bits << 5 | digit as u64;
-                used += 1;
-                continue;
+        let mut end = false;
+        while used < 8 {
+            let Some(&byte) = clean.get(at) else {
+                // The text ends inside a group.
+                return corrupt(clean.len() - used);
+            };
+            at += 1;
+            let left = &clean[at..];
+            if byte == b'=' && used >= 2 && left.len() < 8 {
+                if left.len() + used < 7 {
+                    return corrupt(clean.len());
+                }
+                if let Some(wrong) = left.iter().take(7 - used).position(|byte| *byte != b'=') {
+                    return corrupt((at + wrong).saturating_sub(1));
+                }
+                if matches!(used, 3 | 6) {
+                    return corrupt(at - 1);
+                }
+                end = true;
+                break;
             }
-            let padded = chunk[within..].iter().all(|(_, byte)| *byte == b'=') && chunk.len() == 8;
-            let last = number * 8 + 8 >= clean.len();
-            if *byte != b'=' || !padded || !last || !matches!(within, 2 | 4 | 5 | 7) {
-                return corrupt(*at);
-            }
+            let Some(digit) = BASE32.iter().position(|digit| *digit == byte) else { return corrupt(at - 1) };
+            bits = bits << 5 | digit as u64;
+            used += 1;
+        }
+        let bytes = (bits << (64 - 5 * used)).to_be_bytes();
+        out.extend_from_slice(&bytes[..used * 5 / 8]);
+        if end {
             break;
         }
-        if chunk.len() < 8 {
-            return corrupt(text.len() - chunk.len());
-        }
-        let count = used * 5 / 8;
-        let bytes = (bits << (64 - 5 * used)).to_be_bytes();
-        out.extend_from_slice(&bytes[..count]);
     }
     Ok(out)
 }

@@ -3,8 +3,12 @@
 pub(crate) mod builtin;
 mod convert;
 pub(crate) mod data;
+pub(crate) mod dates;
 pub(crate) mod encoding;
 pub(crate) mod numbers;
+pub(crate) mod paths;
+pub(crate) mod regexes;
+pub(crate) mod semver;
 pub(crate) mod strings;
 
 use crate::value::Value;
