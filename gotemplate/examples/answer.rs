@@ -53,7 +53,17 @@ fn main() -> std::io::Result<()> {
         let line = line?;
         let Ok(case) = serde_json::from_str::<serde_json::Value>(&line) else { continue };
         let (output, error) = answer(&case);
-        let output = String::from_utf8_lossy(&output).into_owned();
+        // As Go's ToValidUTF8: one mark for a run of broken bytes.
+        let output: String = output
+            .utf8_chunks()
+            .map(|chunk| {
+                if chunk.invalid().is_empty() {
+                    chunk.valid().to_owned()
+                } else {
+                    format!("{}\u{FFFD}", chunk.valid())
+                }
+            })
+            .collect();
         writeln!(out, "{}", serde_json::json!({ "output": output, "error": error }))?;
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::profile::Numbers;
 use crate::strconv;
 use crate::unicode;
-use crate::value::{Arena, Entry, IntType, Map, Value};
+use crate::value::{Arena, Entry, IntType, Map, Object, Value};
 
 /// Values may nest this deep; Go's limit.
 const MAX_DEPTH: usize = 10_000;
@@ -40,10 +40,19 @@ const SUSPICIOUS_DEPTH: usize = 64;
 /// # Errors
 /// For what JSON cannot say, in Go's words.
 pub fn encode<'a>(value: Value<'a>, style: Style, context: &mut Context<'_, 'a>) -> Result<Vec<u8>, String> {
+    let limit = context.text_limit();
+    write(value, style, limit, &mut |object| object.data(context))
+}
+
+fn write<'a>(
+    value: Value<'a>,
+    style: Style,
+    limit: usize,
+    resolve: Resolve<'_, 'a>,
+) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
     let mut open: Vec<Open<'a>> = Vec::new();
-    let limit = context.text_limit();
-    enter(&mut out, value, style, &mut open, context)?;
+    enter(&mut out, value, style, &mut open, resolve)?;
     while !open.is_empty() {
         if out.len() > limit {
             return Err("the text is too long".to_owned());
@@ -80,10 +89,22 @@ pub fn encode<'a>(value: Value<'a>, style: Style, context: &mut Context<'_, 'a>)
             string(&mut out, key, style.html);
             out.extend_from_slice(if style.pretty { b": " } else { b":" });
         }
-        enter(&mut out, item, style, &mut open, context)?;
+        enter(&mut out, item, style, &mut open, resolve)?;
     }
     Ok(out)
 }
+
+/// Writes plain data without HTML escapes, for callers outside a render; objects are written as `{}`.
+///
+/// # Errors
+/// For what JSON cannot say, in Go's words.
+pub fn to_string(value: Value<'_>) -> Result<String, String> {
+    let out = write(value, Style::RAW, usize::MAX, &mut |_| None)?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// How an object becomes data.
+type Resolve<'f, 'a> = &'f mut dyn FnMut(&'a dyn Object<'a>) -> Option<Value<'a>>;
 
 fn indent(out: &mut Vec<u8>, depth: usize) {
     out.push(b'\n');
@@ -95,7 +116,7 @@ fn enter<'a>(
     value: Value<'a>,
     style: Style,
     open: &mut Vec<Open<'a>>,
-    context: &mut Context<'_, 'a>,
+    resolve: Resolve<'_, 'a>,
 ) -> Result<(), String> {
     match value {
         Value::Missing | Value::Nil => out.extend_from_slice(b"null"),
@@ -145,8 +166,8 @@ fn enter<'a>(
             out.push(b'{');
             open.push(Open::Map(entries, 0, identity));
         }
-        Value::Object(object) => match object.data(context) {
-            Some(data) if !matches!(data, Value::Object(_)) => return enter(out, data, style, open, context),
+        Value::Object(object) => match resolve(object) {
+            Some(data) if !matches!(data, Value::Object(_)) => return enter(out, data, style, open, resolve),
             _ => out.extend_from_slice(b"{}"),
         },
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::function::Function;
-use crate::functions::{builtin, data, dates, encoding, numbers, paths, regexes, semver, strings};
+use crate::functions::{builtin, crypto, data, dates, encoding, numbers, paths, regexes, semver, strings};
 
 /// Which sprig a function follows where versions differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +131,7 @@ const SPRIG_2: &[&[Function]] = &[
     paths::TABLE,
     regexes::TABLE,
     semver::TABLE,
+    crypto::TABLE,
 ];
 
 /// sprig 2.22.0.
@@ -158,6 +159,8 @@ pub static SPRIG_3_2: Profile = Profile::new(
         regexes::TABLE,
         regexes::TABLE_V3,
         semver::TABLE,
+        crypto::TABLE,
+        crypto::TABLE_V3,
     ],
     &[],
 );
@@ -183,6 +186,8 @@ pub static INTEROPERATOR: Profile = Profile::new(
         regexes::TABLE,
         regexes::TABLE_V3,
         semver::TABLE,
+        crypto::TABLE,
+        crypto::TABLE_V3,
         encoding::INTEROPERATOR,
     ],
     &[],
@@ -209,6 +214,8 @@ pub static HELM: Profile = Profile::new(
         regexes::TABLE,
         regexes::TABLE_V3,
         semver::TABLE,
+        crypto::TABLE,
+        crypto::TABLE_V3,
         encoding::HELM,
     ],
     &["env", "expandenv"],

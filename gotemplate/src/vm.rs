@@ -965,14 +965,11 @@ impl<'r, 'a> Machine<'r, 'a> {
                     strconv::quote(source)
                 ),
             };
-            error = Some(at_node(
-                outer,
-                node,
-                kind,
-                message.clone(),
-                inside.cause.clone(),
-                Some(Box::new(inside)),
-            ));
+            // Of a deep chain the innermost links tell enough: every link carries the text of all those inside it.
+            depth += 1;
+            let cause = inside.cause.clone();
+            let inner = if depth > KEPT_LINKS { inside.inner } else { Some(Box::new(inside)) };
+            error = Some(at_node(outer, node, kind, message.clone(), cause, inner));
         }
         error.unwrap_or_else(|| Error::parse("", 0, message))
     }

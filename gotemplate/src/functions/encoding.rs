@@ -237,7 +237,16 @@ fn go_yaml_error(error: &yaml::Error) -> String {
 fn load<'a>(context: &mut Context<'_, 'a>, text: &[u8]) -> Result<Result<Value<'a>, String>, Failure> {
     context.charge(text.len().saturating_mul(4))?;
     let options = yaml::Options::kubernetes().with_duplicate_keys(yaml::DuplicateKeys::LastWins);
-    Ok(match yaml::load_bytes(text, &options) {
+    // Go reads the first document and does not look further.
+    let loaded = match yaml::load_bytes(text, &options) {
+        Err(error) if error.kind == yaml::ErrorKind::SecondDocument => {
+            let source = String::from_utf8_lossy(text);
+            let first = yaml::split::documents(&source).next().map_or("", |part| part.text);
+            yaml::load(first, &options)
+        }
+        other => other,
+    };
+    Ok(match loaded {
         Ok(Some(document)) => Ok(from_yaml_value(&document.value, context.arena, Numbers::Float)),
         Ok(None) => Ok(Value::Nil),
         Err(error) => Err(format!("error converting YAML to JSON: yaml: {}", go_yaml_error(&error))),
@@ -278,7 +287,7 @@ fn to_toml<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer
 }
 
 /// Go's complaint of text that is no base64: where it stops making sense.
-fn base64_decode(text: &[u8]) -> Result<Vec<u8>, String> {
+pub(crate) fn base64_decode(text: &[u8]) -> Result<Vec<u8>, String> {
     // Line breaks do not count.
     let mut clean: Vec<u8> = Vec::with_capacity(text.len());
     let mut places: Vec<usize> = Vec::with_capacity(text.len());

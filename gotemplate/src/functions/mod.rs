@@ -2,6 +2,7 @@
 
 pub(crate) mod builtin;
 mod convert;
+pub(crate) mod crypto;
 pub(crate) mod data;
 pub(crate) mod dates;
 pub(crate) mod encoding;

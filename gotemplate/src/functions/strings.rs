@@ -503,8 +503,8 @@ fn squote<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<
 
 fn cat<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'a> {
     let mut out = Vec::new();
-    for value in arguments.iter().filter(|value| !value.is_nil()) {
-        if !out.is_empty() {
+    for (at, value) in arguments.iter().filter(|value| !value.is_nil()).enumerate() {
+        if at > 0 {
             out.push(b' ');
         }
         fmt::format_value(&mut out, *value, 'v', context.text_limit())?;
