@@ -21,14 +21,16 @@ fn rules() -> Vec<&'static Rule> {
     layout.chain(checks).chain(engine::RULES.iter().copied().flatten()).collect()
 }
 
-/// Pages by the name of their file, the overview left out.
+/// Pages by the name of their file, the overview among them.
 fn pages() -> BTreeMap<String, String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/rules");
-    let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    entries
+    let entries = fs::read_dir(&folder).expect("docs/rules is there");
+    let paths = entries.map(|entry| entry.expect("docs/rules can be listed").path());
+    paths
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
         .map(|path| {
-            (path.file_stem().unwrap().to_string_lossy().into_owned(), fs::read_to_string(&path).unwrap())
+            let page = fs::read_to_string(&path).expect("a page is text");
+            (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), page)
         })
         .collect()
 }

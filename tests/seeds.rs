@@ -25,6 +25,7 @@ use crate::case::{Case, Kind, Verdict};
 /// What is said where a verdict is out of date, which is a failure: whoever makes something work gives it a verdict.
 const OUT_OF_DATE: &str = "this case can be processed now: give it a verdict (`promised` becomes `runs`)";
 
+#[expect(clippy::print_stderr, reason = "without cases there is no test that could fail")]
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/seeds");

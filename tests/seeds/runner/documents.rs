@@ -59,6 +59,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+#[expect(clippy::print_stderr, reason = "what is skipped is said loudly")]
 fn check(document: &str, cases: &[Quoted]) -> Result<(), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/seeds");
     let Some(text) = read(&folder, document) else {
