@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use crate::metadata;
 
-/// The most tags that are kept, and the longest text of each field, in characters: what a search and a page need.
+/// The most tags and findings that are kept, and the longest text of each field, in characters: what a search and a page need.
 const MOST_TAGS: usize = 50;
+const MOST_FINDINGS: usize = 300;
 const LONGEST_TEXT: usize = 4_000;
 
 /// Reads what can be known of a template without processing it. Never fails: what cannot be read is a finding.
@@ -24,8 +25,16 @@ pub fn inspect(template: &Template) -> Inspection {
         inspection.parameters = json!({"type": "object", "properties": {}});
     }
     mark_secrets(&mut inspection.parameters, 0);
-    for text in [&mut inspection.title, &mut inspection.description, &mut inspection.documentation, &mut inspection.support] {
-        *text = text.take().map(|text| text.trim().chars().take(LONGEST_TEXT).collect::<String>()).filter(|text| !text.is_empty());
+    for text in [
+        &mut inspection.title,
+        &mut inspection.description,
+        &mut inspection.documentation,
+        &mut inspection.support,
+    ] {
+        *text = text
+            .take()
+            .map(|text| text.trim().chars().take(LONGEST_TEXT).collect::<String>())
+            .filter(|text| !text.is_empty());
     }
     // Links are shown as links: only such as browsers follow without running anything.
     for link in [&mut inspection.documentation, &mut inspection.support] {
@@ -36,6 +45,7 @@ pub fn inspect(template: &Template) -> Inspection {
     inspection.tags.sort();
     inspection.tags.dedup();
     inspection.tags.truncate(MOST_TAGS);
+    inspection.findings.truncate(MOST_FINDINGS);
     inspection
 }
 

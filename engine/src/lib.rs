@@ -34,7 +34,8 @@ pub fn process(template: &Template, request: &Request, provided: &[Provided], bu
         Kind::Template => engine_kubernetes::process(template, request, provided, budget),
         Kind::DmJinja | Kind::DmPython => {
             let others = |other: &Provided, _: &str, properties: &Value| {
-                let request = Request { values: values_for(other.template.kind, properties), ..inner(request) };
+                let request =
+                    Request { values: values_for(other.template.kind, properties), ..inner(request) };
                 process(&other.template, &request, provided, budget)
             };
             let mut step = engine_dm::process_with(template, request, provided, budget, &others);
@@ -46,7 +47,8 @@ pub fn process(template: &Template, request: &Request, provided: &[Provided], bu
             step
         }
         kind => {
-            let problem = Problem::error(format!("this build cannot process a {}", kind.title())).in_file(template.entry.as_str());
+            let problem = Problem::error(format!("this build cannot process a {}", kind.title()))
+                .in_file(template.entry.as_str());
             let problem = problem.hint("it can be listed, resolved and fetched");
             Step::Failed(Failure::one(Cause::Unsupported, problem))
         }

@@ -84,7 +84,8 @@ pub(crate) fn chart(template: &Template) -> Inspection {
 fn schema_of_defaults(value: &Value, depth: usize) -> Json {
     match value {
         Value::Map(map) if depth < 8 => {
-            let properties = map.iter().map(|(name, value)| (name.clone(), schema_of_defaults(value, depth + 1)));
+            let properties =
+                map.iter().map(|(name, value)| (name.clone(), schema_of_defaults(value, depth + 1)));
             json!({"type": "object", "properties": properties.collect::<serde_json::Map<_, _>>()})
         }
         Value::Null => json!({}),
@@ -132,7 +133,8 @@ pub(crate) fn plan(template: &Template) -> Inspection {
     let mut kinds = BTreeSet::new();
     for entry in templates {
         kinds.extend(text(entry, "/content").iter().flat_map(|content| kinds_in_text(content)));
-        let file = text(entry, "/url").and_then(|url| template.files.text(url.trim_start_matches("./")).map(str::to_owned));
+        let file = text(entry, "/url")
+            .and_then(|url| template.files.text(url.trim_start_matches("./")).map(str::to_owned));
         kinds.extend(file.iter().flat_map(|content| kinds_in_text(content)));
     }
     Inspection {
@@ -152,12 +154,19 @@ pub(crate) fn plan(template: &Template) -> Inspection {
 
 /// Words behind `kind:` at the start of a line, where they are words and no template expressions.
 fn kinds_in_text(source: &str) -> BTreeSet<String> {
-    let words = source.lines().filter_map(|line| line.trim_start().trim_start_matches("- ").strip_prefix("kind:"));
-    words.map(|word| word.trim().trim_matches(['"', '\''])).filter(|word| is_kind(word)).map(str::to_owned).collect()
+    let words =
+        source.lines().filter_map(|line| line.trim_start().trim_start_matches("- ").strip_prefix("kind:"));
+    words
+        .map(|word| word.trim().trim_matches(['"', '\'']))
+        .filter(|word| is_kind(word))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn is_kind(word: &str) -> bool {
-    word.len() <= 63 && word.starts_with(|c: char| c.is_ascii_uppercase()) && word.bytes().all(|b| b.is_ascii_alphanumeric())
+    word.len() <= 63
+        && word.starts_with(|c: char| c.is_ascii_uppercase())
+        && word.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
 /// Values of members called `kind`, wherever they are below the document itself.

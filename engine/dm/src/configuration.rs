@@ -18,6 +18,9 @@ use yaml::{Map, Spans, Value};
 
 use crate::imports::{Imports, matching, relative};
 
+/// How deep a `set` pair may nest.
+const DEEPEST_SET: usize = 64;
+
 /// What is expanded.
 pub(crate) struct Configuration {
     pub(crate) document: Map,
@@ -49,7 +52,10 @@ pub(crate) fn read(template: &Template, request: &Request) -> Result<Configurati
         Value::Map(map) => map,
         Value::Null => Map::new(),
         other => {
-            let message = format!("the values are of type {}; a configuration or properties are expected", other.kind_name());
+            let message = format!(
+                "the values are of type {}; a configuration or properties are expected",
+                other.kind_name()
+            );
             return Err(vec![Problem::error(message).in_file("values")]);
         }
     };
@@ -84,7 +90,11 @@ pub(crate) fn yaml_problem(error: &yaml::Error, file: &str) -> Problem {
     }
 }
 
-fn from_configuration(template: &Template, map: Map, spans: Option<Spans>) -> Result<Configuration, Vec<Problem>> {
+fn from_configuration(
+    template: &Template,
+    map: Map,
+    spans: Option<Spans>,
+) -> Result<Configuration, Vec<Problem>> {
     let mut configuration =
         Configuration { document: map, imports: Imports::of(&template.files), env: Map::new(), spans };
     let mut listed = Vec::new();
@@ -108,7 +118,10 @@ fn from_configuration(template: &Template, map: Map, spans: Option<Spans>) -> Re
         match (found.as_slice(), name) {
             ([], _) => {
                 let hint = "imports are files of the version, by their path in its directory";
-                problems.push(configuration.place(Problem::error(format!("there is no file `{path}` to import")).hint(hint), &pointer));
+                problems.push(configuration.place(
+                    Problem::error(format!("there is no file `{path}` to import")).hint(hint),
+                    &pointer,
+                ));
             }
             ([file], Some(name)) => listed.push((name.to_owned(), file.clone())),
             (files, _) => {
@@ -143,8 +156,12 @@ fn from_properties(template: &Template, mut map: Map, name: &str) -> Result<Conf
     // A values file may name its template; which one it is was settled before.
     map.swap_remove("template");
     if let Some(key) = map.keys().next() {
-        let problem = Problem::error(format!("`{key}` is not known here")).in_file("values").pointing(format!("/{key}"));
-        return Err(vec![problem.hint("write `properties:` (and `env:`), or a configuration with `resources:`")]);
+        let problem = Problem::error(format!("`{key}` is not known here"))
+            .in_file("values")
+            .pointing(format!("/{key}"));
+        return Err(vec![
+            problem.hint("write `properties:` (and `env:`), or a configuration with `resources:`"),
+        ]);
     }
     let mut resource = Map::new();
     resource.insert("name".to_owned(), Value::from(name));
@@ -157,7 +174,11 @@ fn from_properties(template: &Template, mut map: Map, name: &str) -> Result<Conf
 }
 
 /// Applies `set` pairs to the one resource that is of the template's own type.
-fn set(template: &Template, request: &Request, configuration: &mut Configuration) -> Result<(), Vec<Problem>> {
+fn set(
+    template: &Template,
+    request: &Request,
+    configuration: &mut Configuration,
+) -> Result<(), Vec<Problem>> {
     if request.set.is_empty() {
         return Ok(());
     }
@@ -167,11 +188,17 @@ fn set(template: &Template, request: &Request, configuration: &mut Configuration
         .into_iter()
         .flatten()
         .filter(|resource| {
-            resource.get("type").and_then(Value::as_str).is_some_and(|name| imports.path(name) == Some(&template.entry))
+            resource
+                .get("type")
+                .and_then(Value::as_str)
+                .is_some_and(|name| imports.path(name) == Some(&template.entry))
         })
         .collect::<Vec<_>>();
     let [resource] = own.as_mut_slice() else {
-        let message = format!("the configuration has {} resources of the template's type, so it cannot be told whose properties are set", own.len());
+        let message = format!(
+            "the configuration has {} resources of the template's type, so it cannot be told whose properties are set",
+            own.len()
+        );
         return Err(vec![Problem::error(message).hint("set them in the configuration itself")]);
     };
     let Some(resource) = resource.as_map_mut() else { return Ok(()) };
@@ -186,6 +213,9 @@ fn set(template: &Template, request: &Request, configuration: &mut Configuration
 }
 
 fn set_one(properties: &mut Value, name: &str, value: Value) -> Result<(), String> {
+    if name.split('.').count() > DEEPEST_SET {
+        return Err(format!("a property that is set is nested more than {DEEPEST_SET} levels deep"));
+    }
     let mut here = properties;
     let mut segments = name.split('.').peekable();
     while let Some(segment) = segments.next() {
@@ -196,7 +226,9 @@ fn set_one(properties: &mut Value, name: &str, value: Value) -> Result<(), Strin
             *here = Value::Map(Map::new());
         }
         let Some(map) = here.as_map_mut() else {
-            return Err(format!("`{name}` cannot be set: `{segment}` would be inside a value that is no map"));
+            return Err(format!(
+                "`{name}` cannot be set: `{segment}` would be inside a value that is no map"
+            ));
         };
         if segments.peek().is_none() {
             map.insert(segment.to_owned(), value);
@@ -225,7 +257,8 @@ mod tests {
 
     fn read_with(values: Json, set: &[(&str, &str)]) -> Result<Map, String> {
         let files = [("t.jinja", b"x".to_vec()), ("lib/a.py", b"x".to_vec())].into_iter().collect();
-        let template = Template { name: "t".to_owned(), kind: Kind::DmJinja, entry: "t.jinja".to_owned(), files };
+        let template =
+            Template { name: "t".to_owned(), kind: Kind::DmJinja, entry: "t.jinja".to_owned(), files };
         let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let request = Request { values, set, ..Request::default() };
         read(&template, &request).map(|c| c.document).map_err(|problems| problems[0].message.clone())
@@ -233,9 +266,15 @@ mod tests {
 
     #[test]
     fn nothing_and_properties_make_one_resource() {
-        let expected = |properties: Json| Value::from_json(json!({"name": "t", "type": "t.jinja", "properties": properties}));
-        let document = read_with(Json::Null, &[("a.b", "1"), ("a.c", "true"), ("d", "1.5"), ("e", "")]).unwrap();
-        assert_eq!(document["resources"].as_list().unwrap()[0], expected(json!({"a": {"b": 1, "c": true}, "d": "1.5", "e": ""})));
+        let expected = |properties: Json| {
+            Value::from_json(json!({"name": "t", "type": "t.jinja", "properties": properties}))
+        };
+        let document =
+            read_with(Json::Null, &[("a.b", "1"), ("a.c", "true"), ("d", "1.5"), ("e", "")]).unwrap();
+        assert_eq!(
+            document["resources"].as_list().unwrap()[0],
+            expected(json!({"a": {"b": 1, "c": true}, "d": "1.5", "e": ""}))
+        );
         let document = read_with(json!({"properties": {"x": 1}}), &[("x", "2")]).unwrap();
         assert_eq!(document["resources"].as_list().unwrap()[0], expected(json!({"x": 2})));
     }
@@ -243,11 +282,26 @@ mod tests {
     #[test]
     fn configurations_import_files_of_the_version() {
         let resources = json!([{"name": "a", "type": "t.jinja"}]);
-        assert!(read_with(json!({"imports": [{"path": "lib/*.py"}, {"path": "./t.jinja"}], "resources": resources}), &[]).is_ok());
-        let error = read_with(json!({"imports": [{"path": "../up.py"}], "resources": resources}), &[]).unwrap_err();
+        assert!(
+            read_with(
+                json!({"imports": [{"path": "lib/*.py"}, {"path": "./t.jinja"}], "resources": resources}),
+                &[]
+            )
+            .is_ok()
+        );
+        let error =
+            read_with(json!({"imports": [{"path": "../up.py"}], "resources": resources}), &[]).unwrap_err();
         assert_eq!(error, "there is no file `../up.py` to import");
         assert!(read_with(json!({"resources": []}), &[("a", "1")]).unwrap_err().contains("0 resources"));
         assert!(read_with(json!({"propertys": {}}), &[]).unwrap_err().contains("`propertys` is not known"));
-        assert!(read_with(json!("resources:\n- {name: a, type: yes}\n"), &[]).unwrap()["resources"].as_list().unwrap()[0].get("type").unwrap().as_bool().unwrap());
+        assert!(
+            read_with(json!("resources:\n- {name: a, type: yes}\n"), &[]).unwrap()["resources"]
+                .as_list()
+                .unwrap()[0]
+                .get("type")
+                .unwrap()
+                .as_bool()
+                .unwrap()
+        );
     }
 }

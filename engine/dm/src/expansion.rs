@@ -40,7 +40,11 @@ pub type Others<'o> = &'o dyn Fn(&Provided, &str, &serde_json::Value) -> Step;
 /// other the resource itself.
 pub fn process(template: &Template, request: &Request, provided: &[Provided], budget: &Budget) -> Step {
     process_with(template, request, provided, budget, &|provided, _, _| {
-        let message = format!("`{}` is a {}, which cannot be processed here", provided.asked, provided.template.kind.title());
+        let message = format!(
+            "`{}` is a {}, which cannot be processed here",
+            provided.asked,
+            provided.template.kind.title()
+        );
         Step::Failed(Failure::one(Cause::Unsupported, Problem::error(message)))
     })
 }
@@ -121,7 +125,10 @@ struct Level<'l> {
 enum Source<'l> {
     Configuration,
     /// What a template wrote: the template's file, and where things stand in its output.
-    Rendered { file: &'l str, spans: Option<&'l Spans> },
+    Rendered {
+        file: &'l str,
+        spans: Option<&'l Spans>,
+    },
 }
 
 /// The templates that are being expanded, innermost first.
@@ -194,7 +201,8 @@ impl<'a> Expansion<'a> {
             Source::Rendered { file, spans } => {
                 let mut problem = problem.in_file(*file);
                 if let Some(span) = spans.and_then(|spans| spans.nearest(&pointer)) {
-                    problem.message = format!("{}, at line {} of what {file} wrote", problem.message, span.start.line);
+                    problem.message =
+                        format!("{}, at line {} of what {file} wrote", problem.message, span.start.line);
                 }
                 problem
             }
@@ -206,7 +214,10 @@ impl<'a> Expansion<'a> {
             Value::Null => return Vec::new(),
             Value::List(items) => items,
             other => {
-                let problem = Problem::error(format!("`resources` is of type {}; it must be a list", other.kind_name()));
+                let problem = Problem::error(format!(
+                    "`resources` is of type {}; it must be a list",
+                    other.kind_name()
+                ));
                 let problem = self.place(level, problem, 0);
                 self.fault(cause_of(level), problem, level.trail);
                 return Vec::new();
@@ -250,8 +261,9 @@ impl<'a> Expansion<'a> {
             }
             None if is_reference(resource_type) => self.reference(resource, name, resource_type, level),
             None if resource_type.starts_with("http://") || resource_type.starts_with("https://") => {
-                let problem = Problem::error(format!("the type `{resource_type}` is a URL, and URLs are not fetched"))
-                    .hint("refer to a version in a registry, or put the template into this version");
+                let problem =
+                    Problem::error(format!("the type `{resource_type}` is a URL, and URLs are not fetched"))
+                        .hint("refer to a version in a registry, or put the template into this version");
                 let problem = self.place(level, problem, index);
                 self.fault(Cause::Reference, problem, level.trail);
                 None
@@ -268,7 +280,13 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    fn reference(&mut self, resource: &Map, name: &Value, asked: &str, level: &Level<'_>) -> Option<Expanded> {
+    fn reference(
+        &mut self,
+        resource: &Map,
+        name: &Value,
+        asked: &str,
+        level: &Level<'_>,
+    ) -> Option<Expanded> {
         let all = self.provided;
         let Some(position) = all.iter().position(|provided| provided.asked == asked) else {
             if !self.needs.iter().any(|need| need == asked) {
@@ -301,7 +319,14 @@ impl<'a> Expansion<'a> {
     }
 
     /// A template of another kind: its objects are the resources.
-    fn other(&mut self, provided: &Provided, resource: &Map, name: &Value, asked: &str, level: &Level<'_>) -> Option<Expanded> {
+    fn other(
+        &mut self,
+        provided: &Provided,
+        resource: &Map,
+        name: &Value,
+        asked: &str,
+        level: &Level<'_>,
+    ) -> Option<Expanded> {
         let given = resource.get("properties");
         let name = text(name);
         match (self.others)(provided, &name, &given.map_or(serde_json::Value::Null, Value::to_json)) {
@@ -384,15 +409,22 @@ impl<'a> Expansion<'a> {
             None => given.cloned(),
             Some(schema) => {
                 for unknown in properties::unknown(schema, given) {
-                    let message = format!("property {unknown} is not in the schema of {resource_type}, so nothing may read it");
-                    self.diagnostics.push(Problem::new(Severity::Warning, message).hint("mend the name, or take it out"));
+                    let message = format!(
+                        "property {unknown} is not in the schema of {resource_type}, so nothing may read it"
+                    );
+                    self.diagnostics
+                        .push(Problem::new(Severity::Warning, message).hint("mend the name, or take it out"));
                 }
                 match properties::checked(resource_type, schema, given) {
                     Ok(properties) => Some(properties),
                     Err(problems) => {
                         for problem in problems {
                             let own = matches!(level.source, Source::Configuration);
-                            let problem = if own && problem.file.is_none() { problem.in_file("values") } else { problem };
+                            let problem = if own && problem.file.is_none() {
+                                problem.in_file("values")
+                            } else {
+                                problem
+                            };
                             self.fault(cause_of(level), problem, Some(&trail));
                         }
                         return None;
@@ -409,9 +441,14 @@ impl<'a> Expansion<'a> {
             }
         };
         let (value, spans) = document.map(|document| (document.value, document.spans)).unzip();
-        let Some(map) = value.as_ref().and_then(Value::as_map).filter(|map| map.contains_key("resources")) else {
+        let Some(map) = value.as_ref().and_then(Value::as_map).filter(|map| map.contains_key("resources"))
+        else {
             let problem = Problem::error("Template did not return a 'resources:' field").in_file(path);
-            self.fault(Cause::Template, problem.hint("a template writes `resources:` and a list under it"), Some(&trail));
+            self.fault(
+                Cause::Template,
+                problem.hint("a template writes `resources:` and a list under it"),
+                Some(&trail),
+            );
             return None;
         };
         let inner = Level {
@@ -459,7 +496,10 @@ impl<'a> Expansion<'a> {
             let order = [Cause::Limit, Cause::Unsupported, Cause::Reference, Cause::Template];
             let caused = |cause: &Cause| self.faults.iter().any(|(other, _)| other == cause);
             let cause = order.into_iter().find(caused).unwrap_or(Cause::Values);
-            return Step::Failed(Failure::several(cause, self.faults.into_iter().map(|(_, problem)| problem).collect()));
+            return Step::Failed(Failure::several(
+                cause,
+                self.faults.into_iter().map(|(_, problem)| problem).collect(),
+            ));
         }
         if !self.needs.is_empty() {
             return Step::Needs(self.needs);
@@ -505,20 +545,40 @@ fn cause_of(level: &Level<'_>) -> Cause {
 }
 
 /// A resource's map, name and type, if it has them and its name is new in its list. The words are the original's.
-fn checked<'v>(item: &'v Value, names: &mut Vec<&'v Value>, title: &str) -> Result<(&'v Map, &'v Value, &'v str), String> {
+fn checked<'v>(
+    item: &'v Value,
+    names: &mut Vec<&'v Value>,
+    title: &str,
+) -> Result<(&'v Map, &'v Value, &'v str), String> {
     let Some(map) = item.as_map() else {
-        return Err(format!("a resource is of type {}; it must be a map with a name and a type: {}", item.kind_name(), repr(item)));
+        return Err(format!(
+            "a resource is of type {}; it must be a map with a name and a type: {}",
+            item.kind_name(),
+            repr(item)
+        ));
     };
     let Some(name) = map.get("name").filter(|name| !name.is_null()) else {
         return Err(format!("Resource does not have a name. Resource: {}", repr(item)));
     };
     let resource_type = match map.get("type") {
-        None | Some(Value::Null) => return Err(format!("Resource does not have type defined. Resource: {}", repr(item))),
+        None | Some(Value::Null) => {
+            return Err(format!("Resource does not have type defined. Resource: {}", repr(item)));
+        }
         Some(Value::String(resource_type)) => resource_type,
-        Some(other) => return Err(format!("the type of a resource is of type {}; it must be a text. Resource: {}", other.kind_name(), repr(item))),
+        Some(other) => {
+            return Err(format!(
+                "the type of a resource is of type {}; it must be a text. Resource: {}",
+                other.kind_name(),
+                repr(item)
+            ));
+        }
     };
     if names.contains(&name) {
-        return Err(format!("Resource name '{}' is not unique in {title}. Resource: {}", text(name), repr(item)));
+        return Err(format!(
+            "Resource name '{}' is not unique in {title}. Resource: {}",
+            text(name),
+            repr(item)
+        ));
     }
     names.push(name);
     Ok((map, name, resource_type))
@@ -540,7 +600,9 @@ fn endless(trail: &Trail<'_>, name: &Value) -> Option<Problem> {
         let same_input = earlier.properties == trail.properties && earlier.name == text(name);
         if earlier.resource_type == trail.resource_type && same_input {
             let message = format!("{} expands itself without end: {}", trail.resource_type, trail.text());
-            return Some(Problem::error(message).hint("take the resource of its own type out of the template"));
+            return Some(
+                Problem::error(message).hint("take the resource of its own type out of the template"),
+            );
         }
         parent = earlier.parent;
     }
@@ -554,9 +616,14 @@ fn endless(trail: &Trail<'_>, name: &Value) -> Option<Problem> {
 fn not_yaml(error: &yaml::Error, path: &str, rendered: &str) -> Problem {
     let line = error.position.and_then(|position| {
         let line = rendered.lines().nth(position.line.saturating_sub(1) as usize)?;
-        Some(format!(" (line {} of it: `{}`)", position.line, schema::finding::shown(line.trim_end().as_bytes())))
+        Some(format!(
+            " (line {} of it: `{}`)",
+            position.line,
+            schema::finding::shown(line.trim_end().as_bytes())
+        ))
     });
-    Problem::error(format!("what {path} wrote is not YAML: {}{}", error.message, line.unwrap_or_default())).in_file(path)
+    Problem::error(format!("what {path} wrote is not YAML: {}{}", error.message, line.unwrap_or_default()))
+        .in_file(path)
 }
 
 /// Outputs by name, with references to the outputs of the templates they come from resolved.
@@ -580,5 +647,9 @@ fn of_object(object: serde_json::Value) -> Map {
     let kind = object.get("kind").and_then(Value::as_str).unwrap_or("object").to_owned();
     let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
     let name = format!("{}-{name}", kind.to_lowercase());
-    Map::from_iter([("name".to_owned(), Value::from(name)), ("type".to_owned(), Value::from(kind)), ("properties".to_owned(), object)])
+    Map::from_iter([
+        ("name".to_owned(), Value::from(name)),
+        ("type".to_owned(), Value::from(kind)),
+        ("properties".to_owned(), object),
+    ])
 }

@@ -98,7 +98,12 @@ pub(crate) fn matching(files: &Files, path: &str) -> Vec<String> {
     if !path.contains(['*', '?']) {
         return files.get(path).map(|_| path.to_owned()).into_iter().collect();
     }
-    files.iter().map(|(file, _)| file).filter(|file| matches(path.as_bytes(), file.as_bytes())).map(str::to_owned).collect()
+    files
+        .iter()
+        .map(|(file, _)| file)
+        .filter(|file| matches(path.as_bytes(), file.as_bytes()))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Whether a name fits a pattern; `*` and `?` stand for anything but a slash. Linear in the length of both.

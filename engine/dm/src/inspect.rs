@@ -16,11 +16,13 @@ pub fn inspect(template: &Template) -> Inspection {
     let mut findings = Vec::new();
     let imports = Imports::of(&template.files);
     let entry = template.entry.as_str();
-    let mut inspection = Inspection { parameters: json!({"type": "object", "properties": {}}), ..Inspection::default() };
+    let mut inspection =
+        Inspection { parameters: json!({"type": "object", "properties": {}}), ..Inspection::default() };
     match schema_file::read(entry, &imports) {
         Ok(None) => findings.push(Finding::new(&rules::NO_SCHEMA, entry, "the template has no schema")),
         Ok(Some(schema)) => {
-            let text = |key: &str| schema.info.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned());
+            let text =
+                |key: &str| schema.info.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned());
             inspection.title = text("title");
             inspection.description = text("description");
             inspection.documentation = text("documentation").or_else(|| text("documentation_link"));
@@ -42,19 +44,32 @@ pub fn inspect(template: &Template) -> Inspection {
                 inspection.parameters = as_parameters(parameters);
             }
         }
-        Err(problems) => findings.extend(problems.iter().map(|problem| finding(&rules::BROKEN_SCHEMA, problem))),
+        Err(problems) => {
+            findings.extend(problems.iter().map(|problem| finding(&rules::BROKEN_SCHEMA, problem)));
+        }
     }
     match imports.text(entry) {
         None => findings.push(Finding::new(&rules::NOT_TEXT, entry, "the template is not UTF-8")),
         Some(text) => {
             inspection.object_kinds = kinds(text);
             if !text.contains("resources") {
-                findings.push(Finding::new(&rules::NO_RESOURCES, entry, "the template never writes `resources`"));
+                findings.push(Finding::new(
+                    &rules::NO_RESOURCES,
+                    entry,
+                    "the template never writes `resources`",
+                ));
             }
             if template.kind == Kind::DmPython {
                 findings.push(Finding::new(&rules::PYTHON, entry, "the template is written in Python"));
-                if !["GenerateConfig", "generate_config", "GenerateResourceList"].iter().any(|name| text.contains(name)) {
-                    findings.push(Finding::new(&rules::PYTHON_ENTRY, entry, "the template does not define GenerateConfig"));
+                if !["GenerateConfig", "generate_config", "GenerateResourceList"]
+                    .iter()
+                    .any(|name| text.contains(name))
+                {
+                    findings.push(Finding::new(
+                        &rules::PYTHON_ENTRY,
+                        entry,
+                        "the template does not define GenerateConfig",
+                    ));
                 }
             }
         }
@@ -86,9 +101,12 @@ fn syntax(template: &Template) -> Vec<Finding> {
     for (path, bytes) in template.files.iter().filter(|(path, _)| path.ends_with(".jinja")) {
         let Ok(source) = std::str::from_utf8(bytes) else { continue };
         if let Err(error) = Environment::empty().template_from_named_str(path, source) {
-            let message = format!("the template cannot be compiled: {}", error.detail().unwrap_or("syntax error"));
+            let message =
+                format!("the template cannot be compiled: {}", error.detail().unwrap_or("syntax error"));
             let line = error.line().and_then(|line| u32::try_from(line).ok());
-            findings.push(Finding::new(&rules::SYNTAX, path, message).at(line.map(|line| Place { line, column: 1 })));
+            findings.push(
+                Finding::new(&rules::SYNTAX, path, message).at(line.map(|line| Place { line, column: 1 })),
+            );
         }
     }
     findings
@@ -102,7 +120,8 @@ fn kinds(text: &str) -> Vec<String> {
         for key in ["type:", "kind:", "'type':", "\"type\":", "'kind':", "\"kind\":"] {
             let Some(rest) = line.strip_prefix(key) else { continue };
             let word = rest.trim().trim_end_matches(',').trim_matches(['"', '\'']);
-            let plain = word.chars().all(|c| c.is_ascii_alphanumeric()) && word.starts_with(|c: char| c.is_ascii_uppercase());
+            let plain = word.chars().all(|c| c.is_ascii_alphanumeric())
+                && word.starts_with(|c: char| c.is_ascii_uppercase());
             if plain && word.len() <= 63 {
                 kinds.insert(word.to_owned());
             }

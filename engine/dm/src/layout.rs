@@ -19,7 +19,12 @@ pub(crate) fn plain(resource: &Map) -> Expanded {
 }
 
 /// A resource that a template made others of. Properties are shown only where it made some, and had some.
-pub(crate) fn expanded(resource: &Map, properties: Option<&Value>, children: Vec<Expanded>, outputs: Map) -> Expanded {
+pub(crate) fn expanded(
+    resource: &Map,
+    properties: Option<&Value>,
+    children: Vec<Expanded>,
+    outputs: Map,
+) -> Expanded {
     let mut layout = node(resource);
     let mut resources = Vec::new();
     let mut nodes = Vec::new();
@@ -37,7 +42,9 @@ pub(crate) fn expanded(resource: &Map, properties: Option<&Value>, children: Vec
 }
 
 fn node(resource: &Map) -> Map {
-    let members = ["name", "type"].iter().filter_map(|key| resource.get(*key).map(|value| ((*key).to_owned(), value.clone())));
+    let members = ["name", "type"]
+        .iter()
+        .filter_map(|key| resource.get(*key).map(|value| ((*key).to_owned(), value.clone())));
     members.collect()
 }
 
@@ -48,20 +55,19 @@ fn node(resource: &Map) -> Map {
 /// of its other types went to services that do not exist here, so they are shown as they are.
 pub(crate) fn object(resource: &Value) -> &Value {
     match resource.get("properties") {
-        Some(properties) if properties.get("apiVersion").is_some_and(Value::is_string) && properties.get("kind").is_some_and(Value::is_string) => properties,
+        Some(properties)
+            if properties.get("apiVersion").is_some_and(Value::is_string)
+                && properties.get("kind").is_some_and(Value::is_string) =>
+        {
+            properties
+        }
         _ => resource,
     }
 }
 
 /// The value for an answer, with members in the order of their names, as the original prints.
 pub(crate) fn sorted(value: &Value) -> serde_json::Value {
-    match value {
-        Value::List(items) => serde_json::Value::Array(items.iter().map(sorted).collect()),
-        Value::Map(map) => {
-            let mut members = map.iter().collect::<Vec<_>>();
-            members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-            serde_json::Value::Object(members.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
-        }
-        scalar => scalar.to_json(),
-    }
+    let mut json = value.to_json();
+    json.sort_all_objects();
+    json
 }

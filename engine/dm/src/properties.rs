@@ -9,6 +9,8 @@ use crate::schema_file::{SchemaFile, message, resolve};
 
 /// How deep defaults may bring in defaults.
 const DEEPEST: usize = 32;
+/// How many values and schemas are looked at for defaults: a schema that refers to itself may bring in any number.
+const MOST_VISITS: usize = 100_000;
 /// The most violations that are listed.
 const MOST_PROBLEMS: usize = 100;
 
@@ -23,14 +25,24 @@ pub(crate) fn checked(
     let mut problems = Vec::new();
     for (name, path) in &schema.imports {
         if path.is_none() {
-            let message = format!("File '{name}' requested in schema '{}' but not included with imports", schema.file);
+            let message =
+                format!("File '{name}' requested in schema '{}' but not included with imports", schema.file);
             problems.push(invalid(message).in_file(schema.file.as_str()).hint("add the file to the version"));
         }
     }
     let Some(root) = &schema.schema else {
         return if problems.is_empty() { Ok(properties) } else { Err(problems) };
     };
-    set_defaults(&mut properties, root, root, 0);
+    let mut left = MOST_VISITS;
+    set_defaults(&mut properties, root, root, 0, &mut left);
+    if left == 0 {
+        let text = format!("Invalid schema '{}': its defaults bring in defaults without end", schema.file);
+        return Err(vec![
+            Problem::error(text)
+                .in_file(schema.file.as_str())
+                .hint("look for a $ref that leads back to itself"),
+        ]);
+    }
     // No references are followed out of the file: without a retriever jsonschema has none to ask.
     let validator = jsonschema::options()
         .with_draft(jsonschema::Draft::Draft4)
@@ -55,20 +67,22 @@ pub(crate) fn checked(
 ///
 /// As the original does: behind a `$ref` the definition's default counts and one beside it does not, and a
 /// definition without a default makes the property null, which its type then refuses.
-fn set_defaults(value: &mut Value, schema: &Json, root: &Json, depth: usize) {
-    if depth > DEEPEST {
+fn set_defaults(value: &mut Value, schema: &Json, root: &Json, depth: usize, left: &mut usize) {
+    *left = left.saturating_sub(1);
+    if depth > DEEPEST || *left == 0 {
         return;
     }
     let schema = match schema.get("$ref").and_then(Json::as_str) {
         Some(reference) => match resolve(reference, root) {
-            Some(target) => return set_defaults(value, target, root, depth + 1),
+            Some(target) => return set_defaults(value, target, root, depth + 1, left),
             None => return,
         },
         None => schema,
     };
     match value {
         Value::Map(map) => {
-            for (name, subschema) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
+            for (name, subschema) in schema.get("properties").and_then(Json::as_object).into_iter().flatten()
+            {
                 if !map.contains_key(name) {
                     match default_of(subschema, root) {
                         Some(default) => map.insert(name.clone(), default),
@@ -76,19 +90,19 @@ fn set_defaults(value: &mut Value, schema: &Json, root: &Json, depth: usize) {
                     };
                 }
                 if let Some(member) = map.get_mut(name) {
-                    set_defaults(member, subschema, root, depth + 1);
+                    set_defaults(member, subschema, root, depth + 1, left);
                 }
             }
         }
         Value::List(items) => {
             if let Some(subschema) = schema.get("items").filter(|items| items.is_object()) {
-                items.iter_mut().for_each(|item| set_defaults(item, subschema, root, depth + 1));
+                items.iter_mut().for_each(|item| set_defaults(item, subschema, root, depth + 1, left));
             }
         }
         _ => {}
     }
     for part in schema.get("allOf").and_then(Json::as_array).into_iter().flatten() {
-        set_defaults(value, part, root, depth + 1);
+        set_defaults(value, part, root, depth + 1, left);
     }
 }
 
@@ -107,12 +121,59 @@ fn default_of(subschema: &Json, root: &Json) -> Option<Value> {
 
 /// Properties that a schema does not name, where it names any: allowed, and often a slip.
 pub(crate) fn unknown(schema: &SchemaFile, given: Option<&Value>) -> Vec<String> {
-    let Some(known) = schema.schema.as_ref().and_then(|schema| schema.get("properties")).and_then(Json::as_object) else {
+    let Some(known) =
+        schema.schema.as_ref().and_then(|schema| schema.get("properties")).and_then(Json::as_object)
+    else {
         return Vec::new();
     };
     let patterned = schema.schema.as_ref().is_some_and(|schema| {
         schema.get("patternProperties").is_some() || schema.get("additionalProperties").is_some()
     });
     let given = given.and_then(Value::as_map).filter(|_| !patterned);
-    given.into_iter().flat_map(|map| map.keys()).filter(|name| !known.contains_key(*name)).map(|name| repr(&Value::from(name.as_str()))).collect()
+    given
+        .into_iter()
+        .flat_map(|map| map.keys())
+        .filter(|name| !known.contains_key(*name))
+        .map(|name| repr(&Value::from(name.as_str())))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::imports::Imports;
+
+    fn run(schema: &str, properties: &str) -> Result<Value, Vec<Problem>> {
+        let files = [("t.jinja.schema", schema.as_bytes().to_vec())].into_iter().collect();
+        let schema = crate::schema_file::read("t.jinja", &Imports::of(&files))?.unwrap();
+        let given = yaml::load(properties, &yaml::Options::pyyaml()).unwrap().map(|document| document.value);
+        checked("t.jinja", &schema, given.as_ref())
+    }
+
+    #[test]
+    fn schemas_that_refer_to_themselves_end() {
+        let schema = "properties: {a: {$ref: '#/definitions/n'}}\ndefinitions:\n  n:\n    default: {}\n    properties: {a: {$ref: '#/definitions/n'}, b: {$ref: '#/definitions/n'}}\n";
+        assert!(run(schema, "{}").unwrap_err()[0].message.contains("without end"));
+        assert!(
+            run("properties: {a: {$ref: 'https://example.com/x'}}\n", "{}").unwrap_err()[0]
+                .message
+                .contains("Unresolvable")
+        );
+    }
+
+    #[test]
+    fn violations_come_all_at_once_and_patterns_do_not_backtrack() {
+        let schema = "properties:\n  a: {type: string, pattern: '^(a+)+$'}\n  b: {type: int, minimum: 3}\n  c: {enum: [x]}\n";
+        let properties = format!("{{a: {}b, b: 1, c: y}}", "a".repeat(60));
+        let messages = run(schema, &properties)
+            .unwrap_err()
+            .into_iter()
+            .map(|problem| problem.message)
+            .collect::<Vec<_>>();
+        assert_eq!(messages.len(), 3, "{messages:?}");
+        assert!(
+            messages.iter().any(|message| message.ends_with("1 is less than the minimum of 3 at ['b']")),
+            "{messages:?}"
+        );
+    }
 }

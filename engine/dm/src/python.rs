@@ -29,6 +29,13 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
+/// A float as Python prints it: PyYAML's form, without the `.0` it puts before an exponent.
+pub(crate) fn float(number: f64) -> String {
+    let mut text = String::new();
+    yaml::emit::write_python_float(&mut text, number);
+    text.replace(".0e", "e")
+}
+
 fn write(value: &Value, out: &mut String) {
     // What will be cut off is not written.
     if out.len() > 4 * LONGEST {
@@ -40,7 +47,7 @@ fn write(value: &Value, out: &mut String) {
         Value::Bool(false) => out.push_str("False"),
         Value::Int(number) => out.push_str(&number.to_string()),
         Value::Uint(number) => out.push_str(&number.to_string()),
-        Value::Float(number) => yaml::emit::write_python_float(out, *number),
+        Value::Float(number) => out.push_str(&float(*number)),
         Value::String(text) => quoted(text, out),
         Value::List(items) => {
             out.push('[');
@@ -93,7 +100,10 @@ mod tests {
 
     #[test]
     fn as_python_prints() {
-        let value = yaml::load("{a: [1, 1.5, null, true, \"it's\"], b: 'x'}", &yaml::Options::pyyaml()).unwrap().unwrap().value;
+        let value = yaml::load("{a: [1, 1.5, null, true, \"it's\"], b: 'x'}", &yaml::Options::pyyaml())
+            .unwrap()
+            .unwrap()
+            .value;
         assert_eq!(repr(&value), r#"{'a': [1, 1.5, None, True, "it's"], 'b': 'x'}"#);
         assert_eq!(text(&Value::from("x")), "x");
         assert!(repr(&Value::from("x".repeat(10_000))).chars().count() <= LONGEST + 1);

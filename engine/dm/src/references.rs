@@ -41,7 +41,10 @@ pub(crate) fn check(resources: &[Value], layout: &[Value]) -> Vec<Problem> {
         if let Some(properties) = resource.get("properties") {
             collect(properties, &mut names);
         }
-        graph.entry(crate::python::text(resource.get("name").unwrap_or(&Value::Null))).or_default().extend(names);
+        graph
+            .entry(crate::python::text(resource.get("name").unwrap_or(&Value::Null)))
+            .or_default()
+            .extend(names);
     }
     let mut known = graph.keys().cloned().collect::<BTreeSet<_>>();
     template_names(layout, &mut known);
@@ -70,32 +73,27 @@ fn template_names(layout: &[Value], known: &mut BTreeSet<String>) {
     }
 }
 
-/// One circle of the graph, if there is one: resources are taken away that wait for nothing that is left.
+/// One circle of the graph, if there is one: a walk that keeps what it is in the middle of, and what it is done with.
 fn circle(graph: &BTreeMap<String, BTreeSet<&str>>) -> Option<Vec<String>> {
-    let mut left: BTreeMap<&str, Vec<&str>> = graph
-        .iter()
-        .map(|(name, to)| (name.as_str(), to.iter().copied().filter(|name| graph.contains_key(*name)).collect()))
-        .collect();
-    loop {
-        let free = left.iter().filter(|(_, to)| !to.iter().any(|name| left.contains_key(name))).map(|(name, _)| *name);
-        let free = free.collect::<Vec<_>>();
-        if free.is_empty() {
-            break;
+    let mut done = BTreeSet::new();
+    for start in graph.keys() {
+        let mut walk = vec![(start.as_str(), graph[start].iter())];
+        let mut within = BTreeSet::from([start.as_str()]);
+        while let Some((here, rest)) = walk.last_mut() {
+            let Some(next) = rest.find(|name| graph.contains_key(**name) && !done.contains(**name)) else {
+                done.insert(*here);
+                within.remove(*here);
+                walk.pop();
+                continue;
+            };
+            if !within.insert(next) {
+                let names = walk.iter().map(|(name, _)| *name).skip_while(|name| name != next).chain([*next]);
+                return Some(names.map(str::to_owned).collect());
+            }
+            walk.push((next, graph[*next].iter()));
         }
-        free.iter().for_each(|name| {
-            left.remove(name);
-        });
     }
-    let mut here = *left.keys().next()?;
-    let mut walked = Vec::new();
-    loop {
-        if let Some(start) = walked.iter().position(|name| *name == here) {
-            walked.push(here);
-            return Some(walked[start..].iter().map(|name| (*name).to_owned()).collect());
-        }
-        walked.push(here);
-        here = left[here].iter().copied().find(|name| left.contains_key(name))?;
-    }
+    None
 }
 
 /// A value with references to the outputs of templates replaced by what those are. One that is a reference alone
@@ -104,7 +102,9 @@ pub(crate) fn resolve(value: &Value, outputs: &BTreeMap<String, Map>) -> Value {
     match value {
         Value::String(text) => resolve_text(text, outputs),
         Value::List(items) => Value::List(items.iter().map(|item| resolve(item, outputs)).collect()),
-        Value::Map(map) => Value::Map(map.iter().map(|(key, item)| (key.clone(), resolve(item, outputs))).collect()),
+        Value::Map(map) => {
+            Value::Map(map.iter().map(|(key, item)| (key.clone(), resolve(item, outputs))).collect())
+        }
         other => other.clone(),
     }
 }
@@ -140,18 +140,27 @@ mod tests {
     fn references_must_name_resources_and_not_go_in_circles() {
         let good = resources("[{name: a, properties: {x: 'p-$(ref.b.ip[0])'}}, {name: b}]");
         assert!(check(&good, &[]).is_empty());
-        let bad = resources("[{name: a, properties: [$(ref.b.x)]}, {name: b, properties: $(ref.c.x)}, {name: c, properties: $(ref.a.x) $(ref.zz.y)}]");
+        let bad = resources(
+            "[{name: a, properties: [$(ref.b.x)]}, {name: b, properties: $(ref.c.x)}, {name: c, properties: $(ref.a.x) $(ref.zz.y)}]",
+        );
         let messages = check(&bad, &[]).into_iter().map(|problem| problem.message).collect::<Vec<_>>();
-        assert_eq!(messages, [
-            "Invalid resource name in reference: zz, in resource `c`",
-            "resources wait for each other in a circle: a -> b -> c -> a"
-        ]);
+        assert_eq!(
+            messages,
+            [
+                "Invalid resource name in reference: zz, in resource `c`",
+                "resources wait for each other in a circle: a -> b -> c -> a"
+            ]
+        );
     }
 
     #[test]
     fn outputs_are_resolved() {
-        let outputs = BTreeMap::from([("t".to_owned(), Map::from_iter([("port".to_owned(), Value::Int(5))]))]);
+        let outputs =
+            BTreeMap::from([("t".to_owned(), Map::from_iter([("port".to_owned(), Value::Int(5))]))]);
         assert_eq!(resolve(&Value::from("$(ref.t.port)"), &outputs), Value::Int(5));
-        assert_eq!(resolve(&Value::from("x:$(ref.t.port) $(ref.u.v)"), &outputs), Value::from("x:5 $(ref.u.v)"));
+        assert_eq!(
+            resolve(&Value::from("x:$(ref.t.port) $(ref.u.v)"), &outputs),
+            Value::from("x:5 $(ref.u.v)")
+        );
     }
 }

@@ -38,11 +38,19 @@ pub(crate) fn read(template_file: &str, imports: &Imports) -> Result<Option<Sche
         Ok(document) => document,
         Err(error) => return Err(vec![crate::configuration::yaml_problem(&error, &file)]),
     };
-    let none = |notes| SchemaFile { file: file.clone(), schema: None, imports: Vec::new(), info: Value::Null, notes };
+    let none = |notes| SchemaFile {
+        file: file.clone(),
+        schema: None,
+        imports: Vec::new(),
+        info: Value::Null,
+        notes,
+    };
     let Some(document) = document else { return Ok(Some(none(Vec::new()))) };
     let (value, spans) = (document.value, document.spans);
     let place = |problem: Problem, pointer: &str| at(problem, &file, &spans, pointer);
-    let invalid = |message: String, pointer: &str| place(Problem::error(format!("Invalid schema '{file}': {message}")), pointer);
+    let invalid = |message: String, pointer: &str| {
+        place(Problem::error(format!("Invalid schema '{file}': {message}")), pointer)
+    };
     let map = match value {
         Value::Map(map) => map,
         Value::Null => return Ok(Some(none(Vec::new()))),
@@ -61,7 +69,8 @@ pub(crate) fn read(template_file: &str, imports: &Imports) -> Result<Option<Sche
     }
     let mut notes = Vec::new();
     mend_int(&mut schema, &mut String::new(), 0, &mut |pointer| {
-        let note = Problem::new(Severity::Warning, "`int` is not a type of JSON Schema; it is read as `integer`");
+        let note =
+            Problem::new(Severity::Warning, "`int` is not a type of JSON Schema; it is read as `integer`");
         notes.push(place(note.hint("write `type: integer`"), pointer));
     });
     for error in jsonschema::draft4::meta::validator().iter_errors(&schema) {
@@ -110,7 +119,8 @@ fn listed_imports(
             invalid(format!("{} is not of type 'object' at ['imports', {index}]", repr(item)), &pointer);
             continue;
         };
-        let other = map.keys().filter(|key| !matches!(key.as_str(), "path" | "name")).cloned().collect::<Vec<_>>();
+        let other =
+            map.keys().filter(|key| !matches!(key.as_str(), "path" | "name")).cloned().collect::<Vec<_>>();
         if !other.is_empty() {
             invalid(format!("{} at ['imports', {index}]", unexpected(&other)), &pointer);
         }
@@ -126,7 +136,10 @@ fn listed_imports(
         listed.push((name, found));
     }
     if items.iter().enumerate().any(|(index, item)| items[..index].contains(item)) {
-        invalid(format!("{} has non-unique elements at ['imports']", repr(&Value::List(items.clone()))), "/imports");
+        invalid(
+            format!("{} has non-unique elements at ['imports']", repr(&Value::List(items.clone()))),
+            "/imports",
+        );
     }
     listed
 }
@@ -180,7 +193,13 @@ fn mend_int(schema: &mut Json, pointer: &mut String, depth: usize, mended: &mut 
 }
 
 /// References within the schema that lead nowhere, and those that lead out of it.
-fn unresolvable(value: &Json, root: &Json, depth: usize, seen: &mut BTreeSet<String>, found: &mut impl FnMut(&str)) {
+fn unresolvable(
+    value: &Json,
+    root: &Json,
+    depth: usize,
+    seen: &mut BTreeSet<String>,
+    found: &mut impl FnMut(&str),
+) {
     if depth > yaml::Limits::MAX_DEPTH {
         return;
     }
@@ -226,7 +245,9 @@ pub(crate) fn message(error: &jsonschema::ValidationError<'_>) -> String {
         Kind::Enum { options } => format!("{} is not one of {}", instance(), repr_json(options)),
         Kind::Pattern { pattern } => format!("{} does not match '{pattern}'", instance()),
         Kind::Minimum { limit } => format!("{} is less than the minimum of {}", instance(), repr_json(limit)),
-        Kind::Maximum { limit } => format!("{} is greater than the maximum of {}", instance(), repr_json(limit)),
+        Kind::Maximum { limit } => {
+            format!("{} is greater than the maximum of {}", instance(), repr_json(limit))
+        }
         Kind::MinLength { .. } | Kind::MinItems { .. } => format!("{} is too short", instance()),
         Kind::MaxLength { .. } | Kind::MaxItems { .. } => format!("{} is too long", instance()),
         Kind::MinProperties { .. } => format!("{} does not have enough properties", instance()),

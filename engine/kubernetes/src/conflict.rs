@@ -33,33 +33,55 @@ enum Source {
     Service(String),
 }
 
-type Environment = HashMap<String, Source>;
+type Variables = HashMap<String, Source>;
+
+/// What one container knows: its own variables, and whether those of services.
+#[derive(Clone, Default)]
+struct Environment {
+    own: Variables,
+    services: bool,
+}
 
 struct Walk<'a> {
     values: &'a HashMap<String, String>,
     document: &'a Document,
     /// Environment variables of the services made by this template.
-    services: Environment,
+    services: Variables,
     /// Those of the cluster's own service, which are always there.
-    cluster: Environment,
+    cluster: Variables,
+    /// Where the ConfigMaps and Secrets of the template are, by kind and name.
+    sources: HashMap<(&'static str, String), usize>,
     found: Conflicts,
 }
 
 /// Looks for conflicts in all objects of a document.
 pub(crate) fn find(document: &Document, values: &HashMap<String, String>) -> Conflicts {
-    let mut cluster = Environment::new();
-    service_variables(&mut cluster, "kubernetes", &[("https".to_owned(), "443".to_owned(), "TCP".to_owned())]);
-    let mut walk =
-        Walk { values, document, services: Environment::new(), cluster, found: Conflicts::default() };
-    for object in &document.objects {
-        if object.get("kind").and_then(Value::as_str) == Some("Service")
-            && let Some(name) = object.pointer("/metadata/name").and_then(Value::as_str)
-        {
-            let name = walk.resolved(name);
-            let ports = walk.ports(object);
-            service_variables(&mut walk.services, &name, &ports);
+    let mut cluster = Variables::new();
+    service_variables(
+        &mut cluster,
+        "kubernetes",
+        &[("https".to_owned(), "443".to_owned(), "TCP".to_owned())],
+    );
+    let (services, sources, found) = (Variables::new(), HashMap::new(), Conflicts::default());
+    let mut walk = Walk { values, document, services, cluster, sources, found };
+    for (index, object) in document.objects.iter().enumerate() {
+        let Some(name) = object.pointer("/metadata/name").and_then(Value::as_str) else { continue };
+        let name = walk.resolved(name);
+        match object.get("kind").and_then(Value::as_str) {
+            Some("Service") => {
+                let ports = walk.ports(object);
+                service_variables(&mut walk.services, &name, &ports);
+            }
+            Some("ConfigMap") => {
+                walk.sources.insert(("ConfigMap", name), index);
+            }
+            Some("Secret") => {
+                walk.sources.insert(("Secret", name), index);
+            }
+            _ => {}
         }
     }
+    walk.found.environment.extend(walk.services.keys().chain(walk.cluster.keys()).cloned());
     for (index, object) in document.objects.iter().enumerate() {
         let kind = object.get("kind").and_then(Value::as_str).unwrap_or("object");
         let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
@@ -70,7 +92,7 @@ pub(crate) fn find(document: &Document, values: &HashMap<String, String>) -> Con
 }
 
 /// The variables the kubelet sets for a service, as far as names go.
-fn service_variables(environment: &mut Environment, service: &str, ports: &[(String, String, String)]) {
+fn service_variables(environment: &mut Variables, service: &str, ports: &[(String, String, String)]) {
     let word = |text: &str| text.to_uppercase().replace('-', "_");
     let name = word(service);
     let mut add = |variable: String| {
@@ -116,13 +138,22 @@ impl Walk<'_> {
     fn pods(&mut self, value: &Value, title: &str, pointer: &str, path: &str) {
         match value {
             Value::Map(map) => {
-                if map.get("containers").and_then(Value::as_list).is_some_and(|list| list.iter().any(is_container)) {
+                if map
+                    .get("containers")
+                    .and_then(Value::as_list)
+                    .is_some_and(|list| list.iter().any(is_container))
+                {
                     self.pod(value, title, pointer, path);
                     return;
                 }
                 for (key, value) in map {
                     let step = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                    self.pods(value, title, &format!("{pointer}/{}", crate::document::pointer_segment(key)), &step);
+                    self.pods(
+                        value,
+                        title,
+                        &format!("{pointer}/{}", crate::document::pointer_segment(key)),
+                        &step,
+                    );
                 }
             }
             Value::List(items) => {
@@ -135,20 +166,29 @@ impl Walk<'_> {
     }
 
     fn pod(&mut self, pod: &Value, title: &str, pointer: &str, path: &str) {
-        let mut base = self.cluster.clone();
-        if pod.get("enableServiceLinks").and_then(Value::as_bool) != Some(false) {
-            base.extend(self.services.clone());
-        }
+        let services = pod.get("enableServiceLinks").and_then(Value::as_bool) != Some(false);
         for list in ["initContainers", "containers", "ephemeralContainers"] {
             let containers = pod.get(list).and_then(Value::as_list).unwrap_or_default();
             for (index, container) in containers.iter().enumerate() {
-                let path = if path.is_empty() { format!("{list}[{index}]") } else { format!("{path}.{list}[{index}]") };
-                self.container(container, base.clone(), title, &format!("{pointer}/{list}/{index}"), &path);
+                let path = if path.is_empty() {
+                    format!("{list}[{index}]")
+                } else {
+                    format!("{path}.{list}[{index}]")
+                };
+                let known = Environment { own: Variables::new(), services };
+                self.container(container, known, title, &format!("{pointer}/{list}/{index}"), &path);
             }
         }
     }
 
-    fn container(&mut self, container: &Value, mut known: Environment, title: &str, pointer: &str, path: &str) {
+    fn container(
+        &mut self,
+        container: &Value,
+        mut known: Environment,
+        title: &str,
+        pointer: &str,
+        path: &str,
+    ) {
         let list = |key: &str| container.get(key).and_then(Value::as_list).unwrap_or_default();
         for (index, source) in list("envFrom").iter().enumerate() {
             self.env_from(source, index, &mut known, &format!("{pointer}/envFrom/{index}"));
@@ -157,60 +197,76 @@ impl Walk<'_> {
         let mut plain = known.clone();
         for (index, entry) in list("env").iter().enumerate() {
             if let Some(value) = entry.get("value").and_then(Value::as_str) {
-                self.check(value, &known, title, &format!("{pointer}/env/{index}/value"), &format!("{path}.env[{index}].value"));
+                self.check(
+                    value,
+                    &known,
+                    title,
+                    &format!("{pointer}/env/{index}/value"),
+                    &format!("{path}.env[{index}].value"),
+                );
             }
             let Some(name) = entry.get("name").and_then(Value::as_str) else { continue };
             let name = self.resolved(name);
             let from = entry.get("valueFrom");
-            let downward =
-                from.is_some_and(|from| from.get("fieldRef").is_some() || from.get("resourceFieldRef").is_some());
+            let downward = from
+                .is_some_and(|from| from.get("fieldRef").is_some() || from.get("resourceFieldRef").is_some());
             self.found.environment.insert(name.clone());
             if from.is_none() {
-                plain.insert(name.clone(), Source::Entry { index, downward });
+                plain.own.insert(name.clone(), Source::Entry { index, downward });
             }
-            known.insert(name, Source::Entry { index, downward });
+            known.own.insert(name, Source::Entry { index, downward });
         }
         for key in ["command", "args"] {
             self.check_all(list(key), &known, title, &format!("{pointer}/{key}"), &format!("{path}.{key}"));
         }
         for (index, mount) in list("volumeMounts").iter().enumerate() {
             if let Some(text) = mount.get("subPathExpr").and_then(Value::as_str) {
-                let (pointer, path) = (format!("{pointer}/volumeMounts/{index}/subPathExpr"), format!("{path}.volumeMounts[{index}].subPathExpr"));
+                let (pointer, path) = (
+                    format!("{pointer}/volumeMounts/{index}/subPathExpr"),
+                    format!("{path}.volumeMounts[{index}].subPathExpr"),
+                );
                 self.check(text, &known, title, &pointer, &path);
             }
         }
-        for probe in ["livenessProbe", "readinessProbe", "startupProbe", "lifecycle/postStart", "lifecycle/preStop"] {
+        for probe in
+            ["livenessProbe", "readinessProbe", "startupProbe", "lifecycle/postStart", "lifecycle/preStop"]
+        {
             if let Some(Value::List(command)) = container.pointer(&format!("/{probe}/exec/command")) {
                 let path = format!("{path}.{}.exec.command", probe.replace('/', "."));
                 self.check_all(command, &plain, title, &format!("{pointer}/{probe}/exec/command"), &path);
             }
         }
-        self.found.environment.extend(known.into_keys());
+        self.found.environment.extend(known.own.into_keys());
     }
 
     fn env_from(&mut self, source: &Value, index: usize, known: &mut Environment, pointer: &str) {
         let prefix = self.resolved(source.get("prefix").and_then(Value::as_str).unwrap_or_default());
         for (key, kind) in [("configMapRef", "ConfigMap"), ("secretRef", "Secret")] {
-            let Some(name) = source.pointer(&format!("/{key}/name")).and_then(Value::as_str) else { continue };
-            let name = self.resolved(name);
-            let same = |object: &&Value| {
-                object.get("kind").and_then(Value::as_str) == Some(kind)
-                    && object.pointer("/metadata/name").and_then(Value::as_str).map(|text| self.resolved(text)) == Some(name.clone())
+            let Some(name) = source.pointer(&format!("/{key}/name")).and_then(Value::as_str) else {
+                continue;
             };
-            match self.document.objects.iter().find(same) {
+            let name = self.resolved(name);
+            let object = self.sources.get(&(kind, name.clone())).map(|index| &self.document.objects[*index]);
+            match object {
                 Some(object) => {
                     for part in ["data", "stringData"] {
-                        let keys = object.get(part).and_then(Value::as_map).into_iter().flat_map(|map| map.keys());
+                        let keys =
+                            object.get(part).and_then(Value::as_map).into_iter().flat_map(|map| map.keys());
                         for key in keys {
                             let variable = format!("{prefix}{}", self.resolved(key));
                             self.found.environment.insert(variable.clone());
-                            known.insert(variable, Source::EnvFrom { index });
+                            known.own.insert(variable, Source::EnvFrom { index });
                         }
                     }
                 }
                 None if !self.values.is_empty() => {
-                    let message = format!("the keys of {kind} `{name}` are not known here and may stand for the same names as parameters");
-                    self.found.notes.push(Pointed { pointer: pointer.to_owned(), problem: Problem::new(Severity::Info, message) });
+                    let message = format!(
+                        "the keys of {kind} `{name}` are not known here and may stand for the same names as parameters"
+                    );
+                    self.found.notes.push(Pointed {
+                        pointer: pointer.to_owned(),
+                        problem: Problem::new(Severity::Info, message),
+                    });
                 }
                 None => {}
             }
@@ -233,22 +289,34 @@ impl Walk<'_> {
             if !self.values.contains_key(name) || !seen.insert(name) {
                 continue;
             }
-            let other = match known.get(name) {
+            let shared =
+                || self.cluster.get(name).or_else(|| self.services.get(name).filter(|_| known.services));
+            let other = match known.own.get(name).or_else(shared) {
                 None => continue,
-                Some(Source::Entry { index, downward: false }) => format!("environment variable {name:?} (env[{index}])"),
-                Some(Source::Entry { index, downward: true }) => format!("downward API value {name:?} (env[{index}])"),
-                Some(Source::EnvFrom { index }) => format!("environment variable {name:?} (envFrom[{index}])"),
+                Some(Source::Entry { index, downward: false }) => {
+                    format!("environment variable {name:?} (env[{index}])")
+                }
+                Some(Source::Entry { index, downward: true }) => {
+                    format!("downward API value {name:?} (env[{index}])")
+                }
+                Some(Source::EnvFrom { index }) => {
+                    format!("environment variable {name:?} (envFrom[{index}])")
+                }
                 Some(Source::Service(service)) => format!("variable {name:?} of Service {service:?}"),
             };
-            let message = format!("{title} {path}: $({name}) could be parameter {name:?} or {other}; rename one of them");
-            let problem = Problem::error(message).hint("write $$(NAME) for what the kubelet is to expand, after renaming the parameter");
+            let message = format!(
+                "{title} {path}: $({name}) could be parameter {name:?} or {other}; rename one of them"
+            );
+            let problem = Problem::error(message)
+                .hint("write $$(NAME) for what the kubelet is to expand, after renaming the parameter");
             self.found.errors.push(Pointed { pointer: pointer.to_owned(), problem });
         }
     }
 }
 
 fn is_container(value: &Value) -> bool {
-    value.get("name").is_some() && ["image", "env", "command", "args"].iter().any(|key| value.get(key).is_some())
+    value.get("name").is_some()
+        && ["image", "env", "command", "args"].iter().any(|key| value.get(key).is_some())
 }
 
 #[cfg(test)]
@@ -265,7 +333,8 @@ mod tests {
              objects:\n- kind: Pod\n  metadata: {{name: p}}\n  spec:\n    containers:\n    - {container}\n{others}"
         );
         let files = [("t.yaml", text.into_bytes())].into_iter().collect();
-        let template = Template { name: "t".to_owned(), kind: Kind::Template, entry: "t.yaml".to_owned(), files };
+        let template =
+            Template { name: "t".to_owned(), kind: Kind::Template, entry: "t.yaml".to_owned(), files };
         let document = crate::document::read(&template).unwrap();
         let values = document.parameters.iter().map(|p| (p.name.clone(), p.value.clone())).collect();
         find(&document, &values).errors.into_iter().map(|pointed| pointed.problem.message).collect()
@@ -274,9 +343,12 @@ mod tests {
     #[test]
     fn only_earlier_entries_count_for_a_value() {
         assert!(conflicts("{name: c, env: [{name: A, value: $(A)}]}", "").is_empty());
-        assert_eq!(conflicts("{name: c, env: [{name: A, value: x}, {name: B, value: '$(A) $(A)'}]}", ""), [
-            "objects[0] (Pod/p) spec.containers[0].env[1].value: $(A) could be parameter \"A\" or environment variable \"A\" (env[0]); rename one of them"
-        ]);
+        assert_eq!(
+            conflicts("{name: c, env: [{name: A, value: x}, {name: B, value: '$(A) $(A)'}]}", ""),
+            [
+                "objects[0] (Pod/p) spec.containers[0].env[1].value: $(A) could be parameter \"A\" or environment variable \"A\" (env[0]); rename one of them"
+            ]
+        );
     }
 
     #[test]
@@ -285,7 +357,9 @@ mod tests {
                          volumeMounts: [{subPathExpr: $(PORT)}], livenessProbe: {exec: {command: [$(PORT)]}}}";
         let found = conflicts(container, "");
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found[0].contains("args[0]: $(PORT) could be parameter \"PORT\" or downward API value \"PORT\" (env[0])"));
+        assert!(found[0].contains(
+            "args[0]: $(PORT) could be parameter \"PORT\" or downward API value \"PORT\" (env[0])"
+        ));
         assert!(found[1].contains("volumeMounts[0].subPathExpr"));
     }
 
@@ -295,7 +369,8 @@ mod tests {
         let found = conflicts("{name: c, args: [$(REDIS_PORT)]}", service);
         assert!(found[0].contains("variable \"REDIS_PORT\" of Service \"redis\""), "{found:?}");
         let map = "- kind: ConfigMap\n  metadata: {name: a}\n  data: {ORT: x}\n";
-        let found = conflicts("{name: c, args: [$(PORT)], envFrom: [{prefix: P, configMapRef: {name: $(A)}}]}", map);
+        let found =
+            conflicts("{name: c, args: [$(PORT)], envFrom: [{prefix: P, configMapRef: {name: $(A)}}]}", map);
         assert!(found[0].contains("environment variable \"PORT\" (envFrom[0])"), "{found:?}");
     }
 }

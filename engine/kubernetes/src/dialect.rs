@@ -38,28 +38,42 @@ pub(crate) fn choose(document: &Document, asked: Option<&str>) -> Result<Choice,
     }
     let used = |notation| refers_to_parameters(document, notation);
     match (used(Notation::OpenShift), used(Notation::Kubernetes)) {
-        (true, false) => Ok(Choice { notation: Notation::OpenShift, chosen: "only ${…} names declared parameters" }),
-        (false, true) => Ok(Choice { notation: Notation::Kubernetes, chosen: "only $(…) names declared parameters" }),
+        (true, false) => {
+            Ok(Choice { notation: Notation::OpenShift, chosen: "only ${…} names declared parameters" })
+        }
+        (false, true) => {
+            Ok(Choice { notation: Notation::Kubernetes, chosen: "only $(…) names declared parameters" })
+        }
         (false, false) => Ok(without_references(document)),
         (true, true) => {
             let message = "both ${…} and $(…) name declared parameters, so the notation cannot be told";
-            let hint = format!("ask for `dialect: openshift` or `kubernetes`, or state it in the annotation `{DIALECT_ANNOTATION}`");
+            let hint = format!(
+                "ask for `dialect: openshift` or `kubernetes`, or state it in the annotation `{DIALECT_ANNOTATION}`"
+            );
             Err(document.place(Problem::error(message).hint(hint), ""))
         }
     }
 }
 
 fn named(word: &str, chosen: &'static str) -> Result<Choice, Problem> {
-    let problem = || Problem::error(format!("`{word}` is not a dialect")).hint("dialects are openshift and kubernetes");
+    let problem =
+        || Problem::error(format!("`{word}` is not a dialect")).hint("dialects are openshift and kubernetes");
     Notation::from_word(word).map(|notation| Choice { notation, chosen }).ok_or_else(problem)
 }
 
 fn without_references(document: &Document) -> Choice {
-    let generates = |parameter: &crate::document::Parameter| !parameter.generate.is_empty() || !parameter.from.is_empty();
+    let generates =
+        |parameter: &crate::document::Parameter| !parameter.generate.is_empty() || !parameter.from.is_empty();
     if document.message.is_some() || document.parameters.iter().any(generates) {
-        Choice { notation: Notation::OpenShift, chosen: "it has a message or a generator, which are OpenShift's" }
+        Choice {
+            notation: Notation::OpenShift,
+            chosen: "it has a message or a generator, which are OpenShift's",
+        }
     } else if document.parameters.iter().any(|parameter| parameter.kind.is_some()) {
-        Choice { notation: Notation::Kubernetes, chosen: "its parameters have types, which are the proposal's" }
+        Choice {
+            notation: Notation::Kubernetes,
+            chosen: "its parameters have types, which are the proposal's",
+        }
     } else {
         Choice { notation: Notation::Kubernetes, chosen: "it makes no references, so it does not matter" }
     }

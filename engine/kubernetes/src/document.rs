@@ -127,7 +127,10 @@ impl Reader<'_> {
             None | Some(Value::Null) => &[],
             Some(Value::List(items)) => items,
             Some(other) => {
-                self.error(&format!("/{key}"), format!("`{key}` is of type {}; it must be a list", other.kind_name()));
+                self.error(
+                    &format!("/{key}"),
+                    format!("`{key}` is of type {}; it must be a list", other.kind_name()),
+                );
                 &[]
             }
         }
@@ -151,7 +154,10 @@ impl Reader<'_> {
                 Value::String(text) => texts.push((name.clone(), text.clone())),
                 other => {
                     let pointer = format!("{pointer}/{key}/{}", pointer_segment(name));
-                    self.error(&pointer, format!("`{key}` holds texts only, and `{name}` is of type {}", other.kind_name()));
+                    self.error(
+                        &pointer,
+                        format!("`{key}` holds texts only, and `{name}` is of type {}", other.kind_name()),
+                    );
                 }
             }
         }
@@ -161,14 +167,18 @@ impl Reader<'_> {
     fn parameter(&mut self, value: &Value, index: usize) -> Option<Parameter> {
         let pointer = format!("/parameters/{index}");
         let Value::Map(map) = value else {
-            self.error(&pointer, format!("a parameter is of type {}; it must be a map with a `name`", value.kind_name()));
+            self.error(
+                &pointer,
+                format!("a parameter is of type {}; it must be a map with a `name`", value.kind_name()),
+            );
             return None;
         };
         let required = match map.get("required") {
             None | Some(Value::Null) => false,
             Some(Value::Bool(required)) => *required,
             Some(other) => {
-                let message = format!("`required` is of type {}; it must be true or false", other.kind_name());
+                let message =
+                    format!("`required` is of type {}; it must be true or false", other.kind_name());
                 self.error(&format!("{pointer}/required"), message);
                 false
             }
@@ -181,7 +191,8 @@ impl Reader<'_> {
             "base64" => Some(ParameterType::Base64),
             other => {
                 let message = format!("`{other}` is not a type of parameters");
-                let note = Problem::new(Severity::Warning, message).hint("types are string, int, bool and base64");
+                let note =
+                    Problem::new(Severity::Warning, message).hint("types are string, int, bool and base64");
                 self.note(&format!("{pointer}/type"), note);
                 None
             }
@@ -239,7 +250,9 @@ pub(crate) fn read(template: &Template) -> Result<Document, Vec<Problem>> {
     };
     match map.get("kind") {
         Some(Value::String(kind)) if kind == "Template" => {}
-        Some(Value::String(kind)) => reader.error("/kind", format!("the kind is `{kind}`; a Template is expected")),
+        Some(Value::String(kind)) => {
+            reader.error("/kind", format!("the kind is `{kind}`; a Template is expected"));
+        }
         _ => reader.error("", "Object 'Kind' is missing; `kind: Template` is expected".to_owned()),
     }
     let api_version = reader.text(&map, "apiVersion", "");
@@ -247,7 +260,8 @@ pub(crate) fn read(template: &Template) -> Result<Document, Vec<Problem>> {
         Some(Value::Map(metadata)) => metadata.clone(),
         None | Some(Value::Null) => Map::new(),
         Some(other) => {
-            reader.error("/metadata", format!("`metadata` is of type {}; it must be a map", other.kind_name()));
+            reader
+                .error("/metadata", format!("`metadata` is of type {}; it must be a map", other.kind_name()));
             Map::new()
         }
     };
@@ -259,8 +273,11 @@ pub(crate) fn read(template: &Template) -> Result<Document, Vec<Problem>> {
     let message = reader.optional_text(&map, "message", "");
     let labels = reader.texts(&map, "labels", "");
     let listed = reader.list(&map, "parameters").to_vec();
-    let parameters =
-        listed.iter().enumerate().filter_map(|(index, value)| reader.parameter(value, index)).collect::<Vec<_>>();
+    let parameters = listed
+        .iter()
+        .enumerate()
+        .filter_map(|(index, value)| reader.parameter(value, index))
+        .collect::<Vec<_>>();
     reader.list(&map, "objects");
     let (problems, notes) = (reader.problems, reader.notes);
     if !problems.is_empty() {
@@ -271,5 +288,17 @@ pub(crate) fn read(template: &Template) -> Result<Document, Vec<Problem>> {
         _ => Vec::new(),
     };
     let file = file.to_owned();
-    Ok(Document { file, name, api_version, annotations, message, labels, objects, parameters, rest: map, spans, notes })
+    Ok(Document {
+        file,
+        name,
+        api_version,
+        annotations,
+        message,
+        labels,
+        objects,
+        parameters,
+        rest: map,
+        spans,
+        notes,
+    })
 }

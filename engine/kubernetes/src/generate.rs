@@ -111,7 +111,10 @@ pub(crate) fn entropy_bits(expression: &str) -> Option<f64> {
 enum Part<'t> {
     Literal(&'t str),
     /// `[class]{length}`.
-    Class { class: &'t str, length: &'t str },
+    Class {
+        class: &'t str,
+        length: &'t str,
+    },
 }
 
 /// Cuts an expression into literals and classes: `\[([a-zA-Z0-9\-\\]+)\]\{([0-9]+)\}` is a class, all else literal.
@@ -121,8 +124,10 @@ fn parts(expression: &str) -> Vec<Part<'_>> {
     while let Some(open) = expression[at..].find('[').map(|found| at + found) {
         at = open + 1;
         let inside = &expression[at..];
-        let class_length =
-            inside.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'\\')).count();
+        let class_length = inside
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'\\'))
+            .count();
         let (class, rest) = inside.split_at(class_length);
         let Some(rest) = rest.strip_prefix("]{").filter(|_| !class.is_empty()) else { continue };
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -144,7 +149,8 @@ fn parts(expression: &str) -> Vec<Part<'_>> {
 fn alphabet(class: &str) -> Result<Vec<char>, GenerateError> {
     let bytes = class.as_bytes();
     let escape = matches!(bytes, [b'\\', b'w' | b'd' | b'a' | b'A', ..]);
-    let range = matches!(bytes, [.., from, b'-', to] if from.is_ascii_alphanumeric() && to.is_ascii_alphanumeric());
+    let range =
+        matches!(bytes, [.., from, b'-', to] if from.is_ascii_alphanumeric() && to.is_ascii_alphanumeric());
     if !escape && !range {
         return Err(GenerateError::Malformed(format!("[{class}]")));
     }
@@ -197,7 +203,10 @@ mod tests {
         let made = value("user-[a-z0-9]{12}-[A-Z]{3}!").unwrap();
         let middle = made.strip_prefix("user-").unwrap().strip_suffix('!').unwrap();
         let (lower, upper) = middle.split_once('-').unwrap();
-        assert!(lower.len() == 12 && lower.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()), "{made}");
+        assert!(
+            lower.len() == 12 && lower.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()),
+            "{made}"
+        );
         assert!(upper.len() == 3 && upper.bytes().all(|b| b.is_ascii_uppercase()), "{made}");
         assert_eq!(value("[a-a]{3}").unwrap(), "aaa");
         assert_eq!(value(r"[\d]{255}").unwrap().len(), 255);
@@ -229,13 +238,17 @@ mod tests {
         assert_eq!(text("[Z-A]{3}"), "invalid range specified: Z-A");
         assert_eq!(text("[a-z]{256}"), "range must be within [1-255] characters (256)");
         assert_eq!(text("[a-z]{0}"), "range must be within [1-255] characters (0)");
-        assert_eq!(text("[a-z]{99999999999999999999999}"), "range must be within [1-255] characters (99999999999999999999999)");
+        assert_eq!(
+            text("[a-z]{99999999999999999999999}"),
+            "range must be within [1-255] characters (99999999999999999999999)"
+        );
         assert!(matches!(value(&"[a-z]{255}".repeat(300)), Err(GenerateError::TooLong)));
     }
 
     #[test]
     fn equal_keys_make_equal_values_and_others_do_not() {
-        let make = |secret: &[u8], context: &[&str]| Generator::new(secret, context).value("[a-z]{32}").unwrap();
+        let make =
+            |secret: &[u8], context: &[&str]| Generator::new(secret, context).value("[a-z]{32}").unwrap();
         assert_eq!(make(b"s", &["t", "P"]), make(b"s", &["t", "P"]));
         assert_ne!(make(b"s", &["t", "P"]), make(b"s", &["tP", ""]));
         assert_ne!(make(b"s", &["t", "P"]), make(b"r", &["t", "P"]));

@@ -8,55 +8,112 @@ use yaml::Value;
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "apps.openshift.io",
-        &["DeploymentConfig", "DeploymentConfigList", "DeploymentConfigRollback", "DeploymentLog", "DeploymentLogOptions", "DeploymentRequest"],
+        &[
+            "DeploymentConfig",
+            "DeploymentConfigList",
+            "DeploymentConfigRollback",
+            "DeploymentLog",
+            "DeploymentLogOptions",
+            "DeploymentRequest",
+        ],
     ),
     (
         "authorization.openshift.io",
         &[
-            "ClusterRole", "ClusterRoleBinding", "ClusterRoleBindingList", "ClusterRoleList",
-            "LocalResourceAccessReview", "LocalSubjectAccessReview", "ResourceAccessReview",
-            "ResourceAccessReviewResponse", "Role", "RoleBinding", "RoleBindingList", "RoleBindingRestriction",
-            "RoleBindingRestrictionList", "RoleList", "SelfSubjectRulesReview", "SubjectAccessReview",
-            "SubjectAccessReviewResponse", "SubjectRulesReview",
+            "ClusterRole",
+            "ClusterRoleBinding",
+            "ClusterRoleBindingList",
+            "ClusterRoleList",
+            "LocalResourceAccessReview",
+            "LocalSubjectAccessReview",
+            "ResourceAccessReview",
+            "ResourceAccessReviewResponse",
+            "Role",
+            "RoleBinding",
+            "RoleBindingList",
+            "RoleBindingRestriction",
+            "RoleBindingRestrictionList",
+            "RoleList",
+            "SelfSubjectRulesReview",
+            "SubjectAccessReview",
+            "SubjectAccessReviewResponse",
+            "SubjectRulesReview",
         ],
     ),
     (
         "build.openshift.io",
-        &["BinaryBuildRequestOptions", "Build", "BuildConfig", "BuildConfigList", "BuildList", "BuildLog", "BuildLogOptions", "BuildRequest"],
+        &[
+            "BinaryBuildRequestOptions",
+            "Build",
+            "BuildConfig",
+            "BuildConfigList",
+            "BuildList",
+            "BuildLog",
+            "BuildLogOptions",
+            "BuildRequest",
+        ],
     ),
     (
         "image.openshift.io",
         &[
-            "Image", "ImageList", "ImageSignature", "ImageStream", "ImageStreamImage", "ImageStreamImport",
-            "ImageStreamList", "ImageStreamMapping", "ImageStreamTag", "ImageStreamTagList",
+            "Image",
+            "ImageList",
+            "ImageSignature",
+            "ImageStream",
+            "ImageStreamImage",
+            "ImageStreamImport",
+            "ImageStreamList",
+            "ImageStreamMapping",
+            "ImageStreamTag",
+            "ImageStreamTagList",
         ],
     ),
     (
         "network.openshift.io",
         &[
-            "ClusterNetwork", "ClusterNetworkList", "EgressNetworkPolicy", "EgressNetworkPolicyList", "HostSubnet",
-            "HostSubnetList", "NetNamespace", "NetNamespaceList",
+            "ClusterNetwork",
+            "ClusterNetworkList",
+            "EgressNetworkPolicy",
+            "EgressNetworkPolicyList",
+            "HostSubnet",
+            "HostSubnetList",
+            "NetNamespace",
+            "NetNamespaceList",
         ],
     ),
     (
         "oauth.openshift.io",
         &[
-            "OAuthAccessToken", "OAuthAccessTokenList", "OAuthAuthorizeToken", "OAuthAuthorizeTokenList",
-            "OAuthClient", "OAuthClientAuthorization", "OAuthClientAuthorizationList", "OAuthClientList",
+            "OAuthAccessToken",
+            "OAuthAccessTokenList",
+            "OAuthAuthorizeToken",
+            "OAuthAuthorizeTokenList",
+            "OAuthClient",
+            "OAuthClientAuthorization",
+            "OAuthClientAuthorizationList",
+            "OAuthClientList",
             "OAuthRedirectReference",
         ],
     ),
     ("project.openshift.io", &["Project", "ProjectList", "ProjectRequest"]),
     (
         "quota.openshift.io",
-        &["AppliedClusterResourceQuota", "AppliedClusterResourceQuotaList", "ClusterResourceQuota", "ClusterResourceQuotaList"],
+        &[
+            "AppliedClusterResourceQuota",
+            "AppliedClusterResourceQuotaList",
+            "ClusterResourceQuota",
+            "ClusterResourceQuotaList",
+        ],
     ),
     ("route.openshift.io", &["Route", "RouteList"]),
     (
         "security.openshift.io",
         &[
-            "PodSecurityPolicyReview", "PodSecurityPolicySelfSubjectReview", "PodSecurityPolicySubjectReview",
-            "SecurityContextConstraints", "SecurityContextConstraintsList",
+            "PodSecurityPolicyReview",
+            "PodSecurityPolicySelfSubjectReview",
+            "PodSecurityPolicySubjectReview",
+            "SecurityContextConstraints",
+            "SecurityContextConstraintsList",
         ],
     ),
     ("template.openshift.io", &["Template", "TemplateList"]),
@@ -66,14 +123,15 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Moves an object of `v1` and a listed kind to its group.
+/// Moves an object of the empty group and a listed kind to its group; the version stays.
 pub(crate) fn move_to_group(object: &mut Value) {
     let Some(map) = object.as_map_mut() else { return };
-    if map.get("apiVersion").and_then(Value::as_str) != Some("v1") {
+    let version = map.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if version.is_empty() || version.contains('/') {
         return;
     }
     let Some(kind) = map.get("kind").and_then(Value::as_str) else { return };
     if let Some((group, _)) = GROUPS.iter().find(|(_, kinds)| kinds.contains(&kind)) {
-        map.insert("apiVersion".to_owned(), Value::from(format!("{group}/v1")));
+        map.insert("apiVersion".to_owned(), Value::from(format!("{group}/{version}")));
     }
 }

@@ -27,7 +27,12 @@ pub fn inspect(template: &Template) -> Inspection {
         }
     };
     let annotation = |names: &[&str]| {
-        names.iter().find_map(|name| document.annotation(name)).map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+        names
+            .iter()
+            .find_map(|name| document.annotation(name))
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
     };
     Inspection {
         title: annotation(&["openshift.io/display-name"]),
@@ -38,9 +43,14 @@ pub fn inspect(template: &Template) -> Inspection {
         ]),
         tags: document
             .annotation("tags")
-            .map(|tags| tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect())
+            .map(|tags| {
+                tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
+            })
             .unwrap_or_default(),
-        documentation: annotation(&["openshift.io/documentation-url", "template.openshift.io/documentation-url"]),
+        documentation: annotation(&[
+            "openshift.io/documentation-url",
+            "template.openshift.io/documentation-url",
+        ]),
         support: annotation(&["openshift.io/support-url", "template.openshift.io/support-url"]),
         parameters: schema_of(&document),
         object_kinds: kinds(&document),
@@ -105,7 +115,12 @@ fn default_of(parameter: &Parameter) -> Json {
 
 fn kinds(document: &Document) -> Vec<String> {
     let kinds = document.objects.iter().filter_map(|object| object.get("kind")).filter_map(Value::as_str);
-    kinds.filter(|kind| !kind.is_empty() && !kind.contains('$')).map(str::to_owned).collect::<BTreeSet<_>>().into_iter().collect()
+    kinds
+        .filter(|kind| !kind.is_empty() && !kind.contains('$'))
+        .map(str::to_owned)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 struct Inspector<'d> {
@@ -127,7 +142,11 @@ impl Inspector<'_> {
             self.add(&rules::UNDESCRIBED, "/metadata", "the template has no description".to_owned());
         }
         if document.api_version == "v1" && dialect::refers_to_parameters(document, Notation::OpenShift) {
-            self.add(&rules::OLD_API_VERSION, "/apiVersion", "the template is OpenShift's, and of apiVersion v1".to_owned());
+            self.add(
+                &rules::OLD_API_VERSION,
+                "/apiVersion",
+                "the template is OpenShift's, and of apiVersion v1".to_owned(),
+            );
         }
         self.parameters();
         self.objects();
@@ -146,21 +165,33 @@ impl Inspector<'_> {
             let (name, pointer) = (&parameter.name, format!("/parameters/{index}"));
             if !is_name(name) {
                 let shown = schema::finding::shown(name.as_bytes());
-                self.add(&rules::PARAMETER_NAME, &pointer, format!("no reference can name the parameter `{shown}`"));
+                self.add(
+                    &rules::PARAMETER_NAME,
+                    &pointer,
+                    format!("no reference can name the parameter `{shown}`"),
+                );
                 continue;
             }
             if !seen.insert(name) {
                 self.add(&rules::PARAMETER_TWICE, &pointer, format!("parameter {name} is declared twice"));
             }
             if parameter.description.is_none() && parameter.display_name.is_none() {
-                self.add(&rules::PARAMETER_UNDESCRIBED, &pointer, format!("parameter {name} is not described"));
+                self.add(
+                    &rules::PARAMETER_UNDESCRIBED,
+                    &pointer,
+                    format!("parameter {name} is not described"),
+                );
             }
             if let Some(message) = mismatch(parameter, &parameter.value) {
                 self.add(&rules::TYPE_MISMATCH, &format!("{pointer}/value"), message);
             }
             let secret = schema::inspection::looks_secret(name);
             if secret && !parameter.value.is_empty() && !parameter.value.contains('$') {
-                self.add(&rules::SECRET_DEFAULT, &format!("{pointer}/value"), format!("the secret {name} has a default that is written out"));
+                self.add(
+                    &rules::SECRET_DEFAULT,
+                    &format!("{pointer}/value"),
+                    format!("the secret {name} has a default that is written out"),
+                );
             }
             self.generator(parameter, secret, &pointer);
         }
@@ -174,15 +205,31 @@ impl Inspector<'_> {
         let place = format!("{pointer}/from");
         if parameter.generate != "expression" {
             let message = format!("Unknown generator name '{}' for parameter {name}", parameter.generate);
-            self.add(&rules::GENERATOR_BROKEN, &format!("{pointer}/generate"), message).fix = "the only generator is `expression`".to_owned();
+            self.add(&rules::GENERATOR_BROKEN, &format!("{pointer}/generate"), message).fix =
+                "the only generator is `expression`".to_owned();
         } else if parameter.from.is_empty() {
-            self.add(&rules::GENERATOR_BROKEN, pointer, format!("parameter {name} has a generator but no `from`"));
+            self.add(
+                &rules::GENERATOR_BROKEN,
+                pointer,
+                format!("parameter {name} has a generator but no `from`"),
+            );
         } else if let Err(error) = Generator::new(b"inspection", &[name]).value(&parameter.from) {
             self.add(&rules::GENERATOR_BROKEN, &place, format!("parameter {name}: {error}"));
         } else if is_literal(&parameter.from) {
-            self.add(&rules::GENERATOR_CONSTANT, &place, format!("the generator of {name} is the constant `{}`", schema::finding::shown(parameter.from.as_bytes())));
+            self.add(
+                &rules::GENERATOR_CONSTANT,
+                &place,
+                format!(
+                    "the generator of {name} is the constant `{}`",
+                    schema::finding::shown(parameter.from.as_bytes())
+                ),
+            );
         } else if secret && entropy_bits(&parameter.from).is_some_and(|bits| bits < 64.0) {
-            self.add(&rules::GENERATOR_WEAK, &place, format!("the generator of the secret {name} holds less than 64 bits of chance"));
+            self.add(
+                &rules::GENERATOR_WEAK,
+                &place,
+                format!("the generator of the secret {name} holds less than 64 bits of chance"),
+            );
         }
     }
 
@@ -192,20 +239,33 @@ impl Inspector<'_> {
             if object.get("items").is_some() {
                 continue;
             }
-            let has = |pointer: &str| object.pointer(pointer).is_some_and(|value| value.as_str().is_some_and(|text| !text.is_empty()));
+            let has = |pointer: &str| {
+                object
+                    .pointer(pointer)
+                    .is_some_and(|value| value.as_str().is_some_and(|text| !text.is_empty()))
+            };
             let named = has("/metadata/name") || has("/metadata/generateName");
-            let missing = [("apiVersion", has("/apiVersion")), ("kind", has("/kind")), ("metadata.name", named)];
-            let missing = missing.iter().filter(|(_, there)| !there).map(|(name, _)| *name).collect::<Vec<_>>();
+            let missing =
+                [("apiVersion", has("/apiVersion")), ("kind", has("/kind")), ("metadata.name", named)];
+            let missing =
+                missing.iter().filter(|(_, there)| !there).map(|(name, _)| *name).collect::<Vec<_>>();
             if !missing.is_empty() {
-                self.add(&rules::OBJECT_INCOMPLETE, &pointer, format!("objects[{index}] has no {}", missing.join(" and no ")));
+                self.add(
+                    &rules::OBJECT_INCOMPLETE,
+                    &pointer,
+                    format!("objects[{index}] has no {}", missing.join(" and no ")),
+                );
             }
         }
     }
 
     fn references(&mut self, notation: Notation) {
         let document = self.document;
-        let values: HashMap<String, String> =
-            document.parameters.iter().map(|parameter| (parameter.name.clone(), parameter.value.clone())).collect();
+        let values: HashMap<String, String> = document
+            .parameters
+            .iter()
+            .map(|parameter| (parameter.name.clone(), parameter.value.clone()))
+            .collect();
         let mut environment = HashSet::new();
         if notation == Notation::Kubernetes {
             let found = conflict::find(document, &values);
@@ -238,11 +298,13 @@ impl Inspector<'_> {
             } else if !environment.contains(&name) {
                 let near = near(&name, values.keys().map(String::as_str)).map(str::to_owned);
                 // A shell script is full of ${…} of its own: there only what looks like a slip is worth saying.
-                let script = pointer.contains("/data/") || pointer.contains("/command/") || pointer.contains("/args/");
+                let script =
+                    pointer.contains("/data/") || pointer.contains("/command/") || pointer.contains("/args/");
                 if script && near.is_none() {
                     continue;
                 }
-                let finding = self.add(&rules::UNDEFINED, &pointer, format!("{written} names no declared parameter"));
+                let finding =
+                    self.add(&rules::UNDEFINED, &pointer, format!("{written} names no declared parameter"));
                 if let Some(near) = near {
                     finding.fix = format!("did you mean {near}?");
                 }
@@ -264,16 +326,25 @@ impl Inspector<'_> {
                 && !namespace.is_empty()
                 && !crate::notation::has_quoted_reference(Notation::OpenShift, namespace)
             {
-                let message = format!("the namespace `{}` will be removed", schema::finding::shown(namespace.as_bytes()));
+                let message = format!(
+                    "the namespace `{}` will be removed",
+                    schema::finding::shown(namespace.as_bytes())
+                );
                 self.add(&rules::FIXED_NAMESPACE, &format!("{pointer}/metadata/namespace"), message);
             }
             let within = |text: &str| {
                 text.match_indices("${{").any(|(at, _)| {
-                    text[at + 3..].split_once("}}").is_some_and(|(name, rest)| is_name(name) && (at > 0 || !rest.is_empty()))
+                    text[at + 3..]
+                        .split_once("}}")
+                        .is_some_and(|(name, rest)| is_name(name) && (at > 0 || !rest.is_empty()))
                 })
             };
             if any_text(object, &within) {
-                self.add(&rules::UNQUOTED_WITHIN, &pointer, format!("objects[{index}] has a ${{{{…}}}} within a longer text"));
+                self.add(
+                    &rules::UNQUOTED_WITHIN,
+                    &pointer,
+                    format!("objects[{index}] has a ${{{{…}}}} within a longer text"),
+                );
             }
         }
     }

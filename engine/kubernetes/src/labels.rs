@@ -29,7 +29,8 @@ enum When {
     NotEmpty,
 }
 
-const POD_LABELS: Target = Target { path: &["spec", "template", "metadata", "labels"], when: When::HolderExists };
+const POD_LABELS: Target =
+    Target { path: &["spec", "template", "metadata", "labels"], when: When::HolderExists };
 const SELECTOR: Target = Target { path: &["spec", "selector"], when: When::Exists };
 const MATCH_LABELS: Target = Target { path: &["spec", "selector", "matchLabels"], when: When::HolderExists };
 
@@ -61,10 +62,27 @@ fn targets(kind: &str, object: &Value) -> Option<&'static [Target]> {
         "PodTemplate" => {
             const { &[Target { path: &["template", "metadata", "labels"], when: When::HolderExists }] }
         }
-        "Pod" | "ConfigMap" | "Secret" | "ServiceAccount" | "PersistentVolumeClaim" | "PersistentVolume" | "Role"
-        | "RoleBinding" | "ClusterRole" | "ClusterRoleBinding" | "Ingress" | "Route" | "ImageStream" | "BuildConfig"
-        | "HorizontalPodAutoscaler" | "Namespace" | "ResourceQuota" | "LimitRange" | "Endpoints"
-        | "CustomResourceDefinition" | "StorageClass" => &[],
+        "Pod"
+        | "ConfigMap"
+        | "Secret"
+        | "ServiceAccount"
+        | "PersistentVolumeClaim"
+        | "PersistentVolume"
+        | "Role"
+        | "RoleBinding"
+        | "ClusterRole"
+        | "ClusterRoleBinding"
+        | "Ingress"
+        | "Route"
+        | "ImageStream"
+        | "BuildConfig"
+        | "HorizontalPodAutoscaler"
+        | "Namespace"
+        | "ResourceQuota"
+        | "LimitRange"
+        | "Endpoints"
+        | "CustomResourceDefinition"
+        | "StorageClass" => &[],
         _ => return None,
     })
 }
@@ -88,7 +106,8 @@ pub(crate) fn add(
             }
         } else {
             let message = "label could not be applied: object does not implement the Object interfaces";
-            let problem = Problem::error(message).hint("a List has no labels: put its items into the template one by one");
+            let problem = Problem::error(message)
+                .hint("a List has no labels: put its items into the template one by one");
             errors.push(Pointed { pointer: pointer.to_owned(), problem });
         }
         return;
@@ -108,17 +127,21 @@ pub(crate) fn add(
             }
         }
         None if object.pointer("/spec/selector").is_some() || object.pointer("/spec/template").is_some() => {
-            let message = format!("labels were added to this {kind} but not to what it selects, for its kind is not known here");
-            notes.push(Pointed { pointer: pointer.to_owned(), problem: Problem::new(Severity::Info, message) });
+            let message = format!(
+                "labels were added to this {kind} but not to what it selects, for its kind is not known here"
+            );
+            notes.push(Pointed {
+                pointer: pointer.to_owned(),
+                problem: Problem::new(Severity::Info, message),
+            });
         }
         None => {}
     }
 }
 
 fn applies(object: &Value, target: &Target) -> bool {
-    let at = |path: &[&str]| {
-        path.iter().try_fold(object, |value, key| value.get(key)).and_then(Value::as_map)
-    };
+    let at =
+        |path: &[&str]| path.iter().try_fold(object, |value, key| value.get(key)).and_then(Value::as_map);
     // Labels of a pod stand in the metadata of its template, which may be missing; a selector's matchLabels too.
     let holder = target.path.len() - if target.path.ends_with(&["metadata", "labels"]) { 2 } else { 1 };
     match target.when {
@@ -159,7 +182,10 @@ fn own_labels_as_text(object: &mut Value, pointer: &str, notes: &mut Vec<Pointed
         };
         *value = Value::String(text);
         let pointer = format!("{pointer}/metadata/labels/{}", pointer_segment(name));
-        notes.push(Pointed { pointer, problem: Problem::new(Severity::Warning, message).hint("put it in quotes") });
+        notes.push(Pointed {
+            pointer,
+            problem: Problem::new(Severity::Warning, message).hint("put it in quotes"),
+        });
     }
 }
 
@@ -170,7 +196,14 @@ mod tests {
     fn labelled(notation: Notation, text: &str) -> (String, usize, usize) {
         let mut object = yaml::load(text, &yaml::Options::default()).unwrap().unwrap().value;
         let (mut errors, mut notes) = (Vec::new(), Vec::new());
-        add(&mut object, &[("l".to_owned(), "v".to_owned())], notation, "/objects/0", &mut errors, &mut notes);
+        add(
+            &mut object,
+            &[("l".to_owned(), "v".to_owned())],
+            notation,
+            "/objects/0",
+            &mut errors,
+            &mut notes,
+        );
         (yaml::to_yaml(&object), errors.len(), notes.len())
     }
 
@@ -186,7 +219,8 @@ mod tests {
 
     #[test]
     fn the_proposal_labels_selectors_and_pods() {
-        let made = proposal("kind: Deployment\nspec: {selector: {matchLabels: {a: b}}, template: {spec: {}}}");
+        let made =
+            proposal("kind: Deployment\nspec: {selector: {matchLabels: {a: b}}, template: {spec: {}}}");
         assert!(made.contains("    matchLabels:\n      a: b\n      l: v\n"), "{made}");
         assert!(made.contains("  template:\n    metadata:\n      labels:\n        l: v\n"), "{made}");
         let made = proposal("kind: ReplicationController\nspec: {template: {metadata: {labels: {a: b}}}}");
@@ -207,15 +241,24 @@ mod tests {
         ] {
             assert_eq!(proposal(text).matches("l: v").count(), 1, "{text}");
         }
-        assert_eq!(labelled(Notation::Kubernetes, "kind: Rollout\nspec: {selector: {matchLabels: {a: b}}}").2, 1);
-        assert_eq!(proposal("kind: Job\nspec: {manualSelector: true, selector: {matchLabels: {a: b}}}").matches("l: v").count(), 2);
+        assert_eq!(
+            labelled(Notation::Kubernetes, "kind: Rollout\nspec: {selector: {matchLabels: {a: b}}}").2,
+            1
+        );
+        assert_eq!(
+            proposal("kind: Job\nspec: {manualSelector: true, selector: {matchLabels: {a: b}}}")
+                .matches("l: v")
+                .count(),
+            2
+        );
     }
 
     #[test]
     fn lists_and_labels_that_are_no_texts() {
         assert_eq!(labelled(Notation::OpenShift, "kind: List\nitems: []").1, 1);
         assert_eq!(proposal("kind: List\nitems: [{kind: Secret}, {kind: Pod}]").matches("l: v").count(), 2);
-        let (made, _, notes) = labelled(Notation::OpenShift, "kind: Pod\nmetadata: {labels: {n: 5, own: x}}");
-        assert!(made.contains("n: \"5\"") && made.contains("own: x") && notes == 1, "{made}");
+        let (made, _, notes) =
+            labelled(Notation::OpenShift, "kind: Pod\nmetadata: {labels: {num: 5, own: x}}");
+        assert!(made.contains("num: \"5\"") && made.contains("own: x") && notes == 1, "{made}");
     }
 }

@@ -10,12 +10,13 @@ use crate::scope::is_cluster_wide;
 /// text becomes the empty one, and an empty one stays.
 pub(crate) fn strip(object: &mut Value) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_map_mut) else { return };
+    let keeps =
+        |namespace: &str| namespace.is_empty() || has_quoted_reference(Notation::OpenShift, namespace);
     match metadata.get("namespace") {
         None => {}
-        Some(Value::String(namespace)) => {
-            if !namespace.is_empty() && !has_quoted_reference(Notation::OpenShift, namespace) {
-                metadata.shift_remove("namespace");
-            }
+        Some(Value::String(namespace)) if keeps(namespace) => {}
+        Some(Value::String(_)) => {
+            metadata.shift_remove("namespace");
         }
         Some(_) => {
             metadata.insert("namespace".to_owned(), Value::from(""));

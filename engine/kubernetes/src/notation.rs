@@ -119,7 +119,9 @@ fn reference_at(notation: Notation, text: &str) -> Option<(usize, &str, bool)> {
 
 /// Whether a text holds a reference that keeps its quotes, whether or not its name is declared.
 pub(crate) fn has_quoted_reference(notation: Notation, text: &str) -> bool {
-    pieces(notation, text, false).iter().any(|piece| matches!(piece, Piece::Reference { unquoted: false, .. }))
+    pieces(notation, text, false)
+        .iter()
+        .any(|piece| matches!(piece, Piece::Reference { unquoted: false, .. }))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! required must not be empty. In the proposal's notation types are checked, and generators are left to others
 //! unless the template asks for them by annotation.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base64::Engine as _;
 use schema::Severity;
@@ -14,6 +14,9 @@ use crate::document::{Document, EXTENSIONS_ANNOTATION, Parameter, ParameterType}
 use crate::generate::{Generator, is_literal};
 use crate::notation::Notation;
 use crate::values::Values;
+
+/// The most problems of one sort that are listed.
+const MOST_PROBLEMS: usize = 100;
 
 /// The values parameters have.
 #[derive(Debug, Default)]
@@ -32,13 +35,18 @@ pub(crate) struct Assigned {
 }
 
 /// Assigns values to all parameters of a document.
-pub(crate) fn assign(document: &Document, notation: Notation, values: &Values, request: &Request) -> Assigned {
+pub(crate) fn assign(
+    document: &Document,
+    notation: Notation,
+    values: &Values,
+    request: &Request,
+) -> Assigned {
     let mut assigned = Assigned::default();
     report_unknown(document, values, &mut assigned);
     report_duplicates(document, &mut assigned);
     for (index, parameter) in document.parameters.iter().enumerate() {
         let pointer = format!("/parameters/{index}");
-        let given = values.given.iter().find(|given| given.name == parameter.name);
+        let given = values.given.get(&parameter.name);
         let mut value = given.map_or_else(|| parameter.value.clone(), |given| given.value.clone());
         if given.is_none() && value.is_empty() && !parameter.generate.is_empty() {
             match generated(document, notation, parameter, values, request) {
@@ -46,8 +54,12 @@ pub(crate) fn assign(document: &Document, notation: Notation, values: &Values, r
                     value = made;
                     assigned.generated.push(parameter.name.clone());
                     if is_literal(&parameter.from) && !parameter.from.is_empty() {
-                        let message = format!("the generator of parameter {} is a constant: `{}` holds no class with a length", parameter.name, parameter.from);
-                        let note = Problem::new(Severity::Warning, message).hint("write a class and a length, like [a-zA-Z0-9]{16}");
+                        let message = format!(
+                            "the generator of parameter {} is a constant: `{}` holds no class with a length",
+                            parameter.name, parameter.from
+                        );
+                        let note = Problem::new(Severity::Warning, message)
+                            .hint("write a class and a length, like [a-zA-Z0-9]{16}");
                         assigned.diagnostics.push(document.place(note, &format!("{pointer}/from")));
                     }
                 }
@@ -60,7 +72,10 @@ pub(crate) fn assign(document: &Document, notation: Notation, values: &Values, r
             }
         }
         if parameter.required && value.is_empty() {
-            let message = format!("template.parameters[{index}]: parameter {} is required and must be specified", parameter.name);
+            let message = format!(
+                "template.parameters[{index}]: parameter {} is required and must be specified",
+                parameter.name
+            );
             let hint = match &parameter.description {
                 Some(description) => format!("give a value for {}: {description}", parameter.name),
                 None => format!("give a value, as in -p {}=VALUE", parameter.name),
@@ -83,13 +98,13 @@ pub(crate) fn assign(document: &Document, notation: Notation, values: &Values, r
 }
 
 fn report_unknown(document: &Document, values: &Values, assigned: &mut Assigned) {
-    for given in &values.given {
-        if document.parameters.iter().any(|parameter| parameter.name == given.name) {
-            continue;
-        }
-        let message = format!("unknown parameter name {:?}", given.name);
+    let declared =
+        document.parameters.iter().map(|parameter| parameter.name.as_str()).collect::<HashSet<_>>();
+    let unknown = values.given.iter().filter(|(name, _)| !declared.contains(name.as_str()));
+    for (name, given) in unknown.take(MOST_PROBLEMS) {
+        let message = format!("unknown parameter name {name:?}");
         let names = document.parameters.iter().map(|parameter| parameter.name.as_str());
-        let mut problem = match near(&given.name, names) {
+        let mut problem = match near(name, names) {
             Some(name) => Problem::error(message).hint(format!("did you mean {name}?")),
             None => Problem::error(message).hint("the template declares no such parameter"),
         };
@@ -106,9 +121,11 @@ fn report_unknown(document: &Document, values: &Values, assigned: &mut Assigned)
 }
 
 fn report_duplicates(document: &Document, assigned: &mut Assigned) {
+    let mut seen = HashSet::new();
     for (index, parameter) in document.parameters.iter().enumerate() {
-        if document.parameters[..index].iter().any(|earlier| earlier.name == parameter.name) {
-            let message = format!("parameter {} is declared twice; the last declaration counts", parameter.name);
+        if !seen.insert(&parameter.name) && assigned.diagnostics.len() < MOST_PROBLEMS {
+            let message =
+                format!("parameter {} is declared twice; the last declaration counts", parameter.name);
             let note = Problem::new(Severity::Warning, message).hint("remove one of the declarations");
             assigned.diagnostics.push(document.place(note, &format!("/parameters/{index}")));
         }
@@ -117,8 +134,14 @@ fn report_duplicates(document: &Document, assigned: &mut Assigned) {
 
 /// The declared name nearest to a text, if one is near.
 pub(crate) fn near<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    // Long names are no slips of the finger, and comparing them is dear.
+    if text.len() > 64 {
+        return None;
+    }
     let far = text.chars().count().div_ceil(3).max(1);
     names
+        .filter(|name| name.len() <= 64)
+        .take(500)
         .map(|name| (strsim::damerau_levenshtein(&text.to_uppercase(), &name.to_uppercase()), name))
         .filter(|(distance, _)| *distance <= far)
         .min_by_key(|(distance, _)| *distance)
@@ -134,14 +157,22 @@ fn generated(
     request: &Request,
 ) -> Result<Option<String>, Problem> {
     let allowed = notation == Notation::OpenShift
-        || document.annotation(EXTENSIONS_ANNOTATION).is_some_and(|list| list.split([',', ' ']).any(|word| word == "generate"));
+        || document
+            .annotation(EXTENSIONS_ANNOTATION)
+            .is_some_and(|list| list.split([',', ' ']).any(|word| word == "generate"));
     if !allowed {
-        let message = format!("parameter {} has a generator, which the proposal leaves to other components", parameter.name);
-        let hint = format!("give it a value, or allow generators with the annotation `{EXTENSIONS_ANNOTATION}: generate`");
+        let message = format!(
+            "parameter {} has a generator, which the proposal leaves to other components",
+            parameter.name
+        );
+        let hint = format!(
+            "give it a value, or allow generators with the annotation `{EXTENSIONS_ANNOTATION}: generate`"
+        );
         return Err(Problem::error(message).hint(hint));
     }
     if parameter.generate != "expression" {
-        let message = format!("Unknown generator name '{}' for parameter {}", parameter.generate, parameter.name);
+        let message =
+            format!("Unknown generator name '{}' for parameter {}", parameter.generate, parameter.name);
         return Err(Problem::error(message).hint("the only generator is `expression`"));
     }
     let mut generator = match &values.seed {
@@ -149,7 +180,10 @@ fn generated(
         None => {
             let entropy = hex::decode(&request.entropy).unwrap_or_default();
             if entropy.len() < 16 {
-                let message = format!("parameter {} is to be generated, but the request brings neither entropy nor a seed", parameter.name);
+                let message = format!(
+                    "parameter {} is to be generated, but the request brings neither entropy nor a seed",
+                    parameter.name
+                );
                 return Err(Problem::error(message).hint("give a seed, or a value"));
             }
             Generator::new(&entropy, &["entropy", &document.name, &parameter.name])
@@ -172,10 +206,13 @@ pub(crate) fn mismatch(parameter: &Parameter, value: &str) -> Option<String> {
         ParameterType::Int => {
             let digits = value.strip_prefix('-').unwrap_or(value);
             let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            (!whole).then(|| format!("parameter {name} is of type int, and `{}` is no whole number", shown(value)))
+            (!whole).then(|| {
+                format!("parameter {name} is of type int, and `{}` is no whole number", shown(value))
+            })
         }
-        ParameterType::Bool => (!matches!(value, "true" | "false"))
-            .then(|| format!("parameter {name} is of type bool, and `{}` is neither true nor false", shown(value))),
+        ParameterType::Bool => (!matches!(value, "true" | "false")).then(|| {
+            format!("parameter {name} is of type bool, and `{}` is neither true nor false", shown(value))
+        }),
         ParameterType::Base64 => base64::engine::general_purpose::STANDARD
             .decode(value)
             .is_err()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use schema::Severity;
 use schema::limits::Budget;
 use schema::processing::{Cause, Failure, Outcome, Problem, Provided, Request, Step, Template};
@@ -15,6 +16,8 @@ use crate::substitute::{Path, Pointed, Substituter};
 use crate::values::{Output, Values};
 use crate::{conflict, dialect, document, group, labels, namespace, parameters, values};
 
+/// The most remarks beside a result.
+const MOST_DIAGNOSTICS: usize = 300;
 /// The most undefined references that are listed.
 const MOST_UNDEFINED: usize = 100;
 /// The label `instance` puts on every object.
@@ -32,7 +35,8 @@ pub fn process(template: &Template, request: &Request, _provided: &[Provided], b
 }
 
 fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcome, Failure> {
-    let document = document::read(template).map_err(|problems| Failure::several(Cause::Template, problems))?;
+    let document =
+        document::read(template).map_err(|problems| Failure::several(Cause::Template, problems))?;
     let mut values = values::read(request);
     let choice = match dialect::choose(&document, values.dialect.as_deref()) {
         Ok(choice) => choice,
@@ -43,7 +47,11 @@ fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcom
         }
     };
     if document.objects.len() > budget.objects {
-        let message = format!("the template has {} objects; at most {} are processed", document.objects.len(), budget.objects);
+        let message = format!(
+            "the template has {} objects; at most {} are processed",
+            document.objects.len(),
+            budget.objects
+        );
         return Err(Failure::one(Cause::Limit, document.place(Problem::error(message), "/objects")));
     }
     let assigned = parameters::assign(&document, choice.notation, &values, request);
@@ -60,12 +68,22 @@ fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcom
     }
     faults.stop()?;
 
-    let mut substituter = Substituter::new(choice.notation, document.has_escapes(), &assigned.values, budget.output);
-    let message = document.message.as_deref().map(|message| substituter.text(message, &Path::root("message")));
+    let mut substituter =
+        Substituter::new(choice.notation, document.has_escapes(), &assigned.values, budget.output);
+    let message =
+        document.message.as_deref().map(|message| substituter.text(message, &Path::root("message")));
     let labels = labels_of(&document, &values, &mut substituter);
     let mut objects = Vec::with_capacity(document.objects.len());
     for (index, object) in document.objects.iter().enumerate() {
-        objects.push(process_object(object, index, choice.notation, &values, &labels, &mut substituter, &mut faults));
+        objects.push(process_object(
+            object,
+            index,
+            choice.notation,
+            &values,
+            &labels,
+            &mut substituter,
+            &mut faults,
+        ));
         if substituter.exhausted {
             let message = format!("the objects are larger than {} bytes together", budget.output);
             return Err(Failure::one(Cause::Limit, Problem::error(message).hint("give shorter values")));
@@ -90,15 +108,26 @@ fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcom
     let mut diagnostics = document.notes.clone();
     diagnostics.extend(assigned.diagnostics.iter().cloned());
     diagnostics.append(&mut faults.diagnostics);
+    diagnostics.truncate(MOST_DIAGNOSTICS);
     Ok(Outcome {
         objects: items,
         original,
-        outputs: message.map(|message| json!({ "message": message })),
+        outputs: outputs(message, values.instance.as_deref()),
         dialect: Some(choice.dialect()),
         generated: assigned.generated,
         diagnostics,
         ..Outcome::default()
     })
+}
+
+/// What is said beside the objects: the message, and the selector that lists and deletes all that was made.
+fn outputs(message: Option<String>, instance: Option<&str>) -> Option<Json> {
+    let mut outputs = serde_json::Map::new();
+    outputs.extend(message.map(|message| ("message".to_owned(), json!(message))));
+    outputs.extend(
+        instance.map(|instance| ("selector".to_owned(), json!(format!("{INSTANCE_LABEL}={instance}")))),
+    );
+    (!outputs.is_empty()).then(|| Json::Object(outputs))
 }
 
 /// What is wrong so far, by whose fault it is, and what is worth saying.
@@ -119,7 +148,8 @@ impl<'d> Faults<'d> {
     }
 
     fn notes(&mut self, pointed: Vec<Pointed>) {
-        self.diagnostics.extend(pointed.into_iter().map(|one| self.document.place(one.problem, &one.pointer)));
+        self.diagnostics
+            .extend(pointed.into_iter().map(|one| self.document.place(one.problem, &one.pointer)));
     }
 
     fn undefined(&mut self, written: &str, name: &str, pointer: String, strict: bool) {
@@ -146,29 +176,34 @@ impl<'d> Faults<'d> {
         let cause = if self.template.is_empty() { Cause::Values } else { Cause::Template };
         let mut problems = std::mem::take(&mut self.values);
         problems.append(&mut self.template);
+        problems.truncate(MOST_DIAGNOSTICS);
         if problems.is_empty() {
             return Ok(());
         }
         // In the order of the template, as the original lists them; what is about the request comes first.
-        problems.sort_by_key(|problem| (problem.file.as_deref() == Some(&*self.document.file), problem.line, problem.column));
+        problems.sort_by_key(|problem| {
+            (problem.file.as_deref() == Some(&*self.document.file), problem.line, problem.column)
+        });
         Err(Failure::several(cause, problems))
     }
 }
 
 /// The template's labels with the caller's on top, substituted; of equal names the last counts.
-fn labels_of(document: &Document, values: &Values, substituter: &mut Substituter<'_>) -> Vec<(String, String)> {
-    let mut labels: Vec<(String, String)> = Vec::new();
+fn labels_of(
+    document: &Document,
+    values: &Values,
+    substituter: &mut Substituter<'_>,
+) -> Vec<(String, String)> {
+    let mut labels = IndexMap::new();
     for (name, value) in document.labels.iter().chain(&values.labels) {
         let path = Path::root("labels");
         let path = path.key(name);
-        let pair = (substituter.text(name, &path), substituter.text(value, &path));
-        labels.retain(|(earlier, _)| *earlier != pair.0);
-        labels.push(pair);
+        labels.insert(substituter.text(name, &path), substituter.text(value, &path));
     }
     if let Some(instance) = &values.instance {
-        labels.push((INSTANCE_LABEL.to_owned(), instance.clone()));
+        labels.insert(INSTANCE_LABEL.to_owned(), instance.clone());
     }
-    labels
+    labels.into_iter().collect()
 }
 
 fn process_object(
@@ -189,8 +224,12 @@ fn process_object(
                 Some(Value::String(kind)) => kind.is_empty(),
                 Some(Value::Null) | None => true,
                 Some(other) => {
-                    let message = format!("unable to handle object: its kind is of type {}", other.kind_name());
-                    faults.errors(vec![Pointed { pointer: format!("{pointer}/kind"), problem: Problem::error(message) }]);
+                    let message =
+                        format!("unable to handle object: its kind is of type {}", other.kind_name());
+                    faults.errors(vec![Pointed {
+                        pointer: format!("{pointer}/kind"),
+                        problem: Problem::error(message),
+                    }]);
                     return Value::Null;
                 }
             };
@@ -240,7 +279,8 @@ fn report_duplicates(objects: &[Value], faults: &mut Faults<'_>) {
         }
         let key = (text("/apiVersion"), text("/kind"), text("/metadata/namespace"), name);
         if let Some(first) = seen.insert(key, index) {
-            let message = format!("objects[{first}] and objects[{index}] are both {} `{name}`", text("/kind"));
+            let message =
+                format!("objects[{first}] and objects[{index}] are both {} `{name}`", text("/kind"));
             let problem = Problem::new(Severity::Warning, message).hint("rename one of them");
             faults.notes(vec![Pointed { pointer: format!("/objects/{index}/metadata/name"), problem }]);
         }
@@ -276,13 +316,7 @@ fn as_template(
 
 /// The value for an answer, with members in the order of their names.
 fn sorted(value: &Value) -> Json {
-    match value {
-        Value::List(items) => Json::Array(items.iter().map(sorted).collect()),
-        Value::Map(map) => {
-            let mut members = map.iter().collect::<Vec<_>>();
-            members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-            Json::Object(members.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
-        }
-        scalar => scalar.to_json(),
-    }
+    let mut json = value.to_json();
+    json.sort_all_objects();
+    json
 }

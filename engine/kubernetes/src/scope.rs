@@ -6,7 +6,10 @@ pub(crate) fn is_cluster_wide(api_version: &str, kind: &str) -> bool {
     matches!(
         (group, kind),
         ("", "Namespace" | "Node" | "PersistentVolume" | "ComponentStatus")
-            | ("rbac.authorization.k8s.io" | "authorization.openshift.io", "ClusterRole" | "ClusterRoleBinding")
+            | (
+                "rbac.authorization.k8s.io" | "authorization.openshift.io",
+                "ClusterRole" | "ClusterRoleBinding"
+            )
             | ("apiextensions.k8s.io", "CustomResourceDefinition")
             | ("apiregistration.k8s.io", "APIService")
             | ("storage.k8s.io", "StorageClass" | "CSIDriver" | "CSINode" | "VolumeAttachment")
@@ -18,7 +21,9 @@ pub(crate) fn is_cluster_wide(api_version: &str, kind: &str) -> bool {
             | ("flowcontrol.apiserver.k8s.io", "FlowSchema" | "PriorityLevelConfiguration")
             | (
                 "admissionregistration.k8s.io",
-                "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" | "ValidatingAdmissionPolicy"
+                "MutatingWebhookConfiguration"
+                    | "ValidatingWebhookConfiguration"
+                    | "ValidatingAdmissionPolicy"
                     | "ValidatingAdmissionPolicyBinding"
             )
             | ("project.openshift.io", "Project" | "ProjectRequest")

@@ -86,7 +86,12 @@ enum Replaced {
 }
 
 impl<'a> Substituter<'a> {
-    pub(crate) fn new(notation: Notation, escapes: bool, values: &'a HashMap<String, String>, output: u64) -> Self {
+    pub(crate) fn new(
+        notation: Notation,
+        escapes: bool,
+        values: &'a HashMap<String, String>,
+        output: u64,
+    ) -> Self {
         let (errors, notes, undefined) = (Vec::new(), Vec::new(), BTreeMap::new());
         Substituter { notation, escapes, values, left: output, exhausted: false, errors, notes, undefined }
     }
@@ -100,7 +105,8 @@ impl<'a> Substituter<'a> {
 
     fn note(&mut self, path: &Path<'_>, message: String) {
         if self.notes.len() < MOST_PROBLEMS {
-            self.notes.push(Pointed { pointer: path.pointer(), problem: Problem::new(Severity::Info, message) });
+            self.notes
+                .push(Pointed { pointer: path.pointer(), problem: Problem::new(Severity::Info, message) });
         }
     }
 
@@ -161,7 +167,9 @@ impl<'a> Substituter<'a> {
         let json = serde_json::from_str::<serde_json::Value>(&text);
         match (self.notation, json) {
             (Notation::OpenShift, Ok(json)) => Value::from_json(json),
-            (Notation::Kubernetes, Ok(json)) if json.is_number() || json.is_boolean() => Value::from_json(json),
+            (Notation::Kubernetes, Ok(json)) if json.is_number() || json.is_boolean() => {
+                Value::from_json(json)
+            }
             (Notation::OpenShift, Err(_)) => Value::String(text),
             (Notation::Kubernetes, _) => {
                 let shown = schema::finding::shown(text.as_bytes());
@@ -231,8 +239,13 @@ impl<'a> Substituter<'a> {
                 Replaced::Unquoted(name) => match self.unquoted(name, &path) {
                     Value::String(name) => Some(name),
                     other => {
-                        let message = format!("the key `{key}` becomes a {}; a key must be a text", other.kind_name());
-                        self.error(&path, message, "refer to the parameter in the form that keeps its quotes");
+                        let message =
+                            format!("the key `{key}` becomes a {}; a key must be a text", other.kind_name());
+                        self.error(
+                            &path,
+                            message,
+                            "refer to the parameter in the form that keeps its quotes",
+                        );
                         None
                     }
                 },
@@ -241,7 +254,8 @@ impl<'a> Substituter<'a> {
             let name = name.unwrap_or_else(|| key.clone());
             self.spend(name.len());
             if out.contains_key(&name) {
-                let message = format!("after substitution two keys are `{}`", schema::finding::shown(name.as_bytes()));
+                let message =
+                    format!("after substitution two keys are `{}`", schema::finding::shown(name.as_bytes()));
                 self.error(&path, message, "give the parameters in them different values");
             } else {
                 out.insert(name, value);

@@ -14,6 +14,9 @@
 //! ```
 //! What the request says in fields of its own goes before the document, `set` pairs before its parameters.
 
+use std::collections::{BTreeSet, HashSet};
+
+use indexmap::IndexMap;
 use schema::processing::{Problem, Request};
 use serde_json::Value as Json;
 
@@ -30,7 +33,6 @@ pub(crate) enum Output {
 /// A value given for a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Given {
-    pub(crate) name: String,
     pub(crate) value: String,
     /// Where it stands in the values document; `None` for a `set` pair.
     pub(crate) pointer: Option<String>,
@@ -39,8 +41,8 @@ pub(crate) struct Given {
 /// Everything the caller said.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    /// One for each name; a `set` pair has replaced the document's.
-    pub(crate) given: Vec<Given>,
+    /// By name; a `set` pair has replaced the document's.
+    pub(crate) given: IndexMap<String, Given>,
     /// Later ones win.
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) namespace: Option<String>,
@@ -91,11 +93,11 @@ impl Values {
             Json::String(text) => text.clone(),
             other => other.to_string(),
         };
-        if self.given.iter().any(|given| given.name == name) {
+        if self.given.contains_key(name) {
             self.error(&pointer, format!("the parameter `{name}` is given twice"));
             return;
         }
-        self.given.push(Given { name: name.to_owned(), value, pointer: Some(pointer) });
+        self.given.insert(name.to_owned(), Given { value, pointer: Some(pointer) });
     }
 
     fn parameters(&mut self, value: &Json) {
@@ -118,7 +120,8 @@ impl Values {
                 }
             }
             other => {
-                let message = format!("`parameters` must be a map, or a list of name and value, not {}", kind(other));
+                let message =
+                    format!("`parameters` must be a map, or a list of name and value, not {}", kind(other));
                 self.error("/parameters", message);
             }
         }
@@ -175,8 +178,11 @@ impl Values {
                 other => {
                     let hint = "known are parameters, labels, namespace, dialect, output, strict, ignoreUnknown, \
                                 groupify, seed and instance; parameters go under `parameters:`";
-                    self.error(&format!("/{}", crate::document::pointer_segment(other)), format!("`{other}` is not known here"))
-                        .hint = Some(hint.to_owned());
+                    self.error(
+                        &format!("/{}", crate::document::pointer_segment(other)),
+                        format!("`{other}` is not known here"),
+                    )
+                    .hint = Some(hint.to_owned());
                 }
             }
         }
@@ -198,19 +204,19 @@ fn kind(value: &Json) -> &'static str {
 pub(crate) fn read(request: &Request) -> Values {
     let mut values = Values { groupify: true, ..Values::default() };
     values.document(&request.values);
-    let mut twice = Vec::new();
-    for (index, (name, value)) in request.set.iter().enumerate() {
-        if request.set[..index].iter().any(|(earlier, _)| earlier == name) {
-            if !twice.contains(&name.as_str()) {
-                twice.push(name.as_str());
-            }
-            continue;
+    let (mut once, mut twice) = (HashSet::new(), BTreeSet::new());
+    for (name, value) in &request.set {
+        if once.insert(name.as_str()) {
+            values.given.insert(name.clone(), Given { value: value.clone(), pointer: None });
+        } else {
+            twice.insert(name.as_str());
         }
-        values.given.retain(|given| given.name != *name);
-        values.given.push(Given { name: name.clone(), value: value.clone(), pointer: None });
     }
     if !twice.is_empty() {
-        let message = format!("The following parameters were provided more than once: {}", twice.join(", "));
+        let message = format!(
+            "The following parameters were provided more than once: {}",
+            twice.into_iter().collect::<Vec<_>>().join(", ")
+        );
         values.problems.push(Problem::error(message).hint("give each parameter once"));
     }
     values.labels.extend(request.labels.iter().cloned());
@@ -236,8 +242,13 @@ mod tests {
     #[test]
     fn parameters_as_a_map_or_a_list_with_scalars_as_text() {
         let map = read(&request(json!({"parameters": {"A": 1, "B": true, "C": "x", "D": null}}), &[]));
-        let list = read(&request(json!({"parameters": [{"name": "A", "value": 1}, {"name": "B", "value": true}, {"name": "C", "value": "x"}]}), &[]));
-        let plain = |values: &Values| values.given.iter().map(|g| (g.name.clone(), g.value.clone())).collect::<Vec<_>>();
+        let list = read(&request(
+            json!({"parameters": [{"name": "A", "value": 1}, {"name": "B", "value": true}, {"name": "C", "value": "x"}]}),
+            &[],
+        ));
+        let plain = |values: &Values| {
+            values.given.iter().map(|(name, g)| (name.clone(), g.value.clone())).collect::<Vec<_>>()
+        };
         assert_eq!(plain(&map), plain(&list));
         assert_eq!(plain(&map)[1], ("B".to_owned(), "true".to_owned()));
         assert!(map.problems.is_empty() && list.problems.is_empty());
@@ -245,16 +256,22 @@ mod tests {
 
     #[test]
     fn pairs_go_before_the_document_and_fields_before_it_too() {
-        let mut request = request(json!({"parameters": {"A": "document"}, "seed": "a", "namespace": "n"}), &[("A", "pair")]);
+        let mut request = request(
+            json!({"parameters": {"A": "document"}, "seed": "a", "namespace": "n"}),
+            &[("A", "pair")],
+        );
         request.seed = Some("b".to_owned());
         let values = read(&request);
-        assert_eq!(values.given, [Given { name: "A".to_owned(), value: "pair".to_owned(), pointer: None }]);
+        assert_eq!(values.given["A"], Given { value: "pair".to_owned(), pointer: None });
         assert_eq!((values.seed.as_deref(), values.namespace.as_deref()), (Some("b"), Some("n")));
     }
 
     #[test]
     fn everything_wrong_is_said_at_once() {
-        let values = read(&request(json!({"parameter": {}, "strict": "yes", "output": "Config"}), &[("A", "1"), ("A", "2")]));
+        let values = read(&request(
+            json!({"parameter": {}, "strict": "yes", "output": "Config"}),
+            &[("A", "1"), ("A", "2")],
+        ));
         let messages = values.problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>();
         assert_eq!(messages.len(), 4, "{messages:?}");
         assert_eq!(messages[3], "The following parameters were provided more than once: A");

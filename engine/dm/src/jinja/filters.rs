@@ -5,10 +5,15 @@ use minijinja::value::{Kwargs, Rest, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind};
 
 use super::methods::{center, too_long};
-use super::{LONGEST_TEXT, percent};
+use super::{LONGEST_TEXT, rewrite};
 
 pub(super) fn add(environment: &mut Environment<'static>) {
-    environment.add_filter(percent::FILTER, percent_format);
+    environment.add_filter(rewrite::FORMAT, percent_format);
+    environment.add_filter(rewrite::MARK, rewrite::marked);
+    // In Python texts and maps have a length and items too.
+    environment.add_test("sequence", |value: &Value| {
+        matches!(value.kind(), ValueKind::Seq | ValueKind::String | ValueKind::Map)
+    });
     environment.add_filter("replace", replace);
     environment.add_filter("join", join);
     environment.add_filter("indent", indent);
@@ -233,7 +238,13 @@ fn length(value: &Value) -> Result<usize, Error> {
 }
 
 /// Jinja2's `truncate`: to a length, at a word unless `killwords`, with a leeway of five.
-fn truncate(value: &Value, length: Option<usize>, kill: Option<bool>, end: Option<String>, options: Kwargs) -> Result<String, Error> {
+fn truncate(
+    value: &Value,
+    length: Option<usize>,
+    kill: Option<bool>,
+    end: Option<String>,
+    options: Kwargs,
+) -> Result<String, Error> {
     let length = options.get::<Option<usize>>("length")?.or(length).unwrap_or(255);
     let kill = options.get::<Option<bool>>("killwords")?.or(kill).unwrap_or(false);
     let end = options.get::<Option<String>>("end")?.or(end).unwrap_or_else(|| "...".to_owned());
@@ -244,6 +255,7 @@ fn truncate(value: &Value, length: Option<usize>, kill: Option<bool>, end: Optio
         return Ok(text);
     }
     let cut = text.chars().take(length.saturating_sub(end.chars().count())).collect::<String>();
-    let cut = if kill { cut.as_str() } else { cut.rsplit_once(' ').map_or(cut.as_str(), |(before, _)| before) };
+    let cut =
+        if kill { cut.as_str() } else { cut.rsplit_once(' ').map_or(cut.as_str(), |(before, _)| before) };
     Ok(format!("{cut}{end}"))
 }

@@ -33,7 +33,7 @@ fn text_method(value: &Value, method: &str, args: &[Value]) -> Option<Result<Val
         "rjust" => pad(text, args, |missing| (missing, 0)),
         // Where it is uneven Python gives the left the smaller part, unless the width itself is odd.
         "center" => from_args(args)
-            .and_then(|(width, _): (usize, Option<&str>)| Ok(width))
+            .map(|(width, _): (usize, Option<&str>)| width)
             .and_then(|width| pad(text, args, |missing| center(missing, width))),
         "swapcase" => none(args).map(|()| {
             let swapped = text.chars().flat_map(|c| {
@@ -44,7 +44,8 @@ fn text_method(value: &Value, method: &str, args: &[Value]) -> Option<Result<Val
             Value::from(swapped.collect::<String>())
         }),
         "casefold" => none(args).map(|()| Value::from(text.to_lowercase())),
-        "rsplit" => from_args(args).map(|(separator, most): (Option<&str>, Option<i64>)| rsplit(text, separator, most)),
+        "rsplit" => from_args(args)
+            .map(|(separator, most): (Option<&str>, Option<i64>)| rsplit(text, separator, most)),
         "partition" => from_args(args).map(|(separator,): (&str,)| match text.split_once(separator) {
             Some((before, after)) => triple(before, separator, after),
             None => triple(text, "", ""),
@@ -60,14 +61,19 @@ fn text_method(value: &Value, method: &str, args: &[Value]) -> Option<Result<Val
                 None => Err(Error::new(ErrorKind::InvalidOperation, "substring not found")),
             }
         }),
-        "removeprefix" => from_args(args).map(|(prefix,): (&str,)| Value::from(text.strip_prefix(prefix).unwrap_or(text))),
-        "removesuffix" => from_args(args).map(|(suffix,): (&str,)| Value::from(text.strip_suffix(suffix).unwrap_or(text))),
-        "istitle" => none(args).map(|()| Value::from(!text.is_empty() && minijinja::filters::title(text.into()) == text)),
+        "removeprefix" => {
+            from_args(args).map(|(prefix,): (&str,)| Value::from(text.strip_prefix(prefix).unwrap_or(text)))
+        }
+        "removesuffix" => {
+            from_args(args).map(|(suffix,): (&str,)| Value::from(text.strip_suffix(suffix).unwrap_or(text)))
+        }
+        "istitle" => none(args)
+            .map(|()| Value::from(!text.is_empty() && minijinja::filters::title(text.into()) == text)),
         // Texts are Unicode already; templates of Python 2 say so all the same.
         "encode" | "decode" => Ok(value.clone()),
-        "replace" => {
-            from_args(args).and_then(|(from, to, most): (&str, &str, Option<i64>)| super::filters::replaced(text, from, to, most))
-        }
+        "replace" => from_args(args).and_then(|(from, to, most): (&str, &str, Option<i64>)| {
+            super::filters::replaced(text, from, to, most)
+        }),
         "join" => from_args(args).and_then(|(items,): (&Value,)| super::filters::joined(items, text)),
         _ => return None,
     })
@@ -143,7 +149,9 @@ fn list_method(value: &Value, method: &str, args: &[Value]) -> Option<Result<Val
             at.map(Value::from).ok_or_else(missing)
         }),
         "copy" => none(args).map(|()| value.clone()),
-        "append" | "extend" | "insert" | "pop" | "remove" | "sort" | "reverse" | "clear" => Err(in_place("list", method)),
+        "append" | "extend" | "insert" | "pop" | "remove" | "sort" | "reverse" | "clear" => {
+            Err(in_place("list", method))
+        }
         _ => return None,
     })
 }
@@ -170,6 +178,8 @@ fn map_method(state: &mut State, value: &Value, method: &str, args: &[Value]) ->
 }
 
 fn in_place(what: &str, method: &str) -> Error {
-    let text = format!("a {what} cannot be changed in place here, so it has no `{method}`; make a new one, as in {{% set a = a + [x] %}}");
+    let text = format!(
+        "a {what} cannot be changed in place here, so it has no `{method}`; make a new one, as in {{% set a = a + [x] %}}"
+    );
     Error::new(ErrorKind::InvalidOperation, text)
 }

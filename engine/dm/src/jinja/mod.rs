@@ -8,11 +8,12 @@
 
 mod filters;
 mod methods;
-mod percent;
+mod rewrite;
 
 use std::io;
 
-use minijinja::value::Value as Jinja;
+use indexmap::IndexMap;
+use minijinja::value::{Value as Jinja, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use schema::processing::Problem;
 use yaml::{Map, Value};
@@ -55,9 +56,13 @@ impl Renderer {
         environment.set_unknown_method_callback(methods::call);
         filters::add(&mut environment);
         let files = imports.clone();
-        environment.set_loader(move |name| match files.text(name) {
-            Some(source) => percent::rewrite(source).map(|source| Some(source.into_owned())),
-            None => Ok(None),
+        environment.set_loader(move |name| {
+            let (name, without_context) = rewrite::unmarked(name);
+            Ok(files.text(name).map(|source| rewrite::compiled(source, without_context)))
+        });
+        environment.set_formatter(|out, state, value| match python_float(value) {
+            Some(text) => out.write_str(&text).map_err(|_| Error::from(ErrorKind::WriteFailure)),
+            None => minijinja::escape_formatter(out, state, value),
         });
         Renderer { imports, environment }
     }
@@ -71,16 +76,16 @@ impl Renderer {
         output: &mut u64,
     ) -> Result<String, Failed> {
         self.environment.set_fuel(Some(*steps));
-        let mut values = vec![
-            ("env", map_to_jinja(context.env)),
-            ("imports", Jinja::from_object(self.imports.clone())),
-            ("name", to_jinja(context.name)),
-            ("type", Jinja::from(context.resource_type)),
-        ];
+        let mut values = IndexMap::from([
+            (Jinja::from("env"), map_to_jinja(context.env)),
+            (Jinja::from("imports"), Jinja::from_object(self.imports.clone())),
+            (Jinja::from("name"), to_jinja(context.name)),
+            (Jinja::from("type"), Jinja::from(context.resource_type)),
+        ]);
         if let Some(properties) = context.properties {
-            values.push(("properties", to_jinja(properties)));
+            values.insert(Jinja::from("properties"), to_jinja(properties));
         }
-        let context = values.into_iter().collect::<Jinja>();
+        let context = Jinja::from_object(values);
         let mut text = Capped { bytes: Vec::new(), left: *output };
         let failed = |error: Error| self.failed(name, &error, *output);
         let template = self.environment.get_template(name).map_err(failed)?;
@@ -99,7 +104,11 @@ impl Renderer {
     }
 
     fn failed(&self, name: &str, error: &Error, output: u64) -> Failed {
-        let file = error.name().and_then(|name| self.imports.path(name)).or_else(|| self.imports.path(name)).unwrap_or(name);
+        let inner = error.name().map(|name| rewrite::unmarked(name).0);
+        let file = inner
+            .and_then(|name| self.imports.path(name))
+            .or_else(|| self.imports.path(name))
+            .unwrap_or(name);
         let place = |mut problem: Problem| {
             problem = problem.in_file(file);
             problem.line = error.line().and_then(|line| u32::try_from(line).ok());
@@ -111,11 +120,15 @@ impl Renderer {
         };
         match innermost(error) {
             (ErrorKind::OutOfFuel, _) => {
-                let problem = Problem::error(format!("Exception in {name}: the template takes more steps than allowed"));
+                let problem = Problem::error(format!(
+                    "Exception in {name}: the template takes more steps than allowed"
+                ));
                 Failed::Limit(place(problem.hint("look for a loop that runs too often")))
             }
             (ErrorKind::WriteFailure, _) => {
-                let problem = Problem::error(format!("Exception in {name}: the template writes more than {output} bytes"));
+                let problem = Problem::error(format!(
+                    "Exception in {name}: the template writes more than {output} bytes"
+                ));
                 Failed::Limit(place(problem.hint("look for a loop that runs too often")))
             }
             (_, text) => Failed::Template(place(Problem::error(format!("Exception in {name}: {text}")))),
@@ -126,7 +139,8 @@ impl Renderer {
 /// The kind and text of what went wrong at the bottom of includes and blocks.
 fn innermost(error: &Error) -> (ErrorKind, String) {
     let mut here = error;
-    while let Some(deeper) = std::error::Error::source(here).and_then(|source| source.downcast_ref::<Error>()) {
+    while let Some(deeper) = std::error::Error::source(here).and_then(|source| source.downcast_ref::<Error>())
+    {
         here = deeper;
     }
     let text = match here.detail() {
@@ -158,6 +172,14 @@ impl io::Write for Capped {
     }
 }
 
+/// A float as Python prints it: `1e+20`, where minijinja writes all digits.
+fn python_float(value: &Jinja) -> Option<String> {
+    if value.kind() != ValueKind::Number || value.is_integer() {
+        return None;
+    }
+    f64::try_from(value.clone()).ok().map(crate::python::float)
+}
+
 /// A value as templates see it.
 pub(crate) fn to_jinja(value: &Value) -> Jinja {
     match value {
@@ -173,7 +195,8 @@ pub(crate) fn to_jinja(value: &Value) -> Jinja {
 }
 
 fn map_to_jinja(map: &Map) -> Jinja {
-    map.iter().map(|(key, value)| (Jinja::from(key.as_str()), to_jinja(value))).collect()
+    let members = map.iter().map(|(key, value)| (Jinja::from(key.as_str()), to_jinja(value)));
+    Jinja::from_object(members.collect::<IndexMap<_, _>>())
 }
 
 /// Renders one text alone, with these properties, under a budget: for fuzzing and benchmarks.
@@ -184,8 +207,12 @@ pub fn render_alone(source: &str, properties: &Value, steps: u64, output: u64) -
     let files = [("t.jinja", source.as_bytes().to_vec())].into_iter().collect();
     let mut renderer = Renderer::new(Imports::of(&files));
     let (mut steps, mut output) = (steps, output);
-    let context =
-        Context { properties: Some(properties), env: &Map::new(), name: &Value::from("t"), resource_type: "t.jinja" };
+    let context = Context {
+        properties: Some(properties),
+        env: &Map::new(),
+        name: &Value::from("t"),
+        resource_type: "t.jinja",
+    };
     renderer.render("t.jinja", &context, &mut steps, &mut output).map_err(|failed| match failed {
         Failed::Template(problem) | Failed::Limit(problem) => problem.message,
     })
@@ -196,14 +223,18 @@ mod tests {
     use super::*;
 
     fn render(source: &str) -> Result<String, String> {
-        let properties = yaml::load("{l: [b, a], m: {y: 1, x: 2}, s: text, n: null}", &yaml::Options::pyyaml());
+        let properties =
+            yaml::load("{l: [b, a], m: {y: 1, x: 2}, s: text, n: null}", &yaml::Options::pyyaml());
         render_alone(source, &properties.unwrap().unwrap().value, 100_000, 100_000)
     }
 
     #[test]
     fn values_print_as_python_prints_them() {
         for (source, text) in [
-            ("{{ properties.m }} {{ properties.l }} {{ none }} {{ true }} {{ 1.0 }} {{ (1, 2) }}", "{'y': 1, 'x': 2} ['b', 'a'] None True 1.0 (1, 2)"),
+            (
+                "{{ properties.m }} {{ properties.l }} {{ none }} {{ true }} {{ 1.0 }} {{ (1, 2) }}",
+                "{'y': 1, 'x': 2} ['b', 'a'] None True 1.0 (1, 2)",
+            ),
             ("{{ 'x' ~ none ~ true ~ 1 ~ ['a'] }}", "xNoneTrue1['a']"),
             ("[{{ nothing }}] [{{ properties.zz }}]", "[] []"),
             ("{{ '%s=%d %5.2f|%-4s|%x' % ('k', 3, 2.5, 'ab', 255) }}", "k=3  2.50|ab  |ff"),
@@ -211,7 +242,10 @@ mod tests {
             ("{{ '%03d' % 7 + 'x' }}", "007x"),
             ("{% for k, v in properties.m.iteritems() %}{{ k }}{{ v }}{% endfor %}", "y1x2"),
             ("{{ properties.m.has_key('x') }} {{ '7'.zfill(3) }} {{ 'a'.center(5, '*') }}", "True 007 **a**"),
-            ("{{ 2.5|round }} {{ 2.567|round(1) }} {{ 3.5|round|int }} {{ 'x'|int }} {{ 'x'|int(9) }} {{ '42'|int + 1 }}", "2.0 2.6 4 0 9 43"),
+            (
+                "{{ 2.5|round }} {{ 2.567|round(1) }} {{ 3.5|round|int }} {{ 'x'|int }} {{ 'x'|int(9) }} {{ '42'|int + 1 }}",
+                "2.0 2.6 4 0 9 43",
+            ),
         ] {
             assert_eq!(render(source).as_deref(), Ok(text), "{source}");
         }
@@ -219,8 +253,16 @@ mod tests {
 
     #[test]
     fn what_runs_away_is_stopped() {
-        assert!(render("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}").unwrap_err().contains("steps"));
-        assert!(render("{% for a in range(9999) %}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa{% endfor %}").unwrap_err().contains("bytes"));
+        assert!(
+            render("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}")
+                .unwrap_err()
+                .contains("steps")
+        );
+        assert!(
+            render("{% for a in range(9999) %}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa{% endfor %}")
+                .unwrap_err()
+                .contains("bytes")
+        );
         assert!(render("{{ 'a'.center(99999999999) }}").unwrap_err().contains("long"));
         assert!(render("{{ ('a' * 100000)|replace('a', 'b' * 100000) }}").unwrap_err().contains("long"));
         assert!(render("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}").is_err());
@@ -228,7 +270,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_done_says_so() {
-        assert!(render("{% set l = [] %}{% if l.append(1) %}{% endif %}").unwrap_err().contains("cannot be changed in place"));
+        assert!(
+            render("{% set l = [] %}{% if l.append(1) %}{% endif %}")
+                .unwrap_err()
+                .contains("cannot be changed in place")
+        );
         assert!(render("{{ properties.zz.deeper }}").is_err());
         assert!(render("{{ properties.zz + 1 }}").is_err());
     }

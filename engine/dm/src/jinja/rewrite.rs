@@ -1,20 +1,46 @@
-//! `'%s-%d' % (a, b)`: Python's formatting operator, which minijinja does not have for texts.
+//! What Jinja2 had and minijinja has not, said in minijinja's words before a template is compiled. Lines do not move.
 //!
-//! Before a template is compiled, a text literal followed by `%` and an operand becomes the same with a filter:
-//! `('…'|percent_format(a))`. Only literals: of anything else it cannot be told whether `%` is a remainder, and
-//! minijinja's own message says what is wrong. Lines do not move.
+//! - `'%s-%d' % (a, b)`, Python's formatting operator: a text literal followed by `%` and an operand becomes the same
+//!   with a filter, `('…'|percent_format(a))`. Only literals: of anything else it cannot be told whether `%` is a
+//!   remainder, and minijinja's own message says what is wrong.
+//! - `{% import 'a' as b %}` without `with context`: the file does not see what the template sees. Its name gets a
+//!   mark, by which the loader puts a prelude before it that makes those names undefined.
 
 use std::borrow::Cow;
 
-use minijinja::Error;
-
 /// The filter that stands for the operator.
-pub(super) const FILTER: &str = "percent_format";
+pub(super) const FORMAT: &str = "percent_format";
+/// The filter that marks the name of a file that is imported without context.
+pub(super) const MARK: &str = "without_context";
+/// The mark.
+const MARKED: &str = "without context: ";
+/// Makes the names of the context undefined.
+const PRELUDE: &str = "{% set properties = undefined_here %}{% set env = undefined_here %}{% set imports = undefined_here \
+                       %}{% set name = undefined_here %}{% set type = undefined_here %}";
+
+/// A name with the mark.
+pub(super) fn marked(name: &str) -> String {
+    format!("{MARKED}{name}")
+}
+
+/// A name without the mark, and whether it had it.
+pub(super) fn unmarked(name: &str) -> (&str, bool) {
+    match name.strip_prefix(MARKED) {
+        Some(name) => (name, true),
+        None => (name, false),
+    }
+}
+
+/// What is compiled for the source of a file, imported with or without context.
+pub(super) fn compiled(source: &str, without_context: bool) -> String {
+    let source = rewrite(source);
+    if without_context { format!("{PRELUDE}{source}") } else { source.into_owned() }
+}
 
 /// Rewrites a template.
-pub(super) fn rewrite(source: &str) -> Result<Cow<'_, str>, Error> {
+fn rewrite(source: &str) -> Cow<'_, str> {
     if !source.contains('%') || !source.contains(['"', '\'']) {
-        return Ok(Cow::Borrowed(source));
+        return Cow::Borrowed(source);
     }
     let mut out = String::new();
     let mut kept = 0;
@@ -31,7 +57,8 @@ pub(super) fn rewrite(source: &str) -> Result<Cow<'_, str>, Error> {
             at = raw_end(source, end);
             continue;
         }
-        if let Some(changed) = expression(inside) {
+        let import = (close == "%}").then(|| import(inside)).flatten();
+        if let Some(changed) = import.or_else(|| expression(inside, 0)) {
             out.push_str(&source[kept..start + 2]);
             out.push_str(&changed);
             kept = end;
@@ -39,10 +66,27 @@ pub(super) fn rewrite(source: &str) -> Result<Cow<'_, str>, Error> {
         at = end;
     }
     if kept == 0 {
-        return Ok(Cow::Borrowed(source));
+        return Cow::Borrowed(source);
     }
     out.push_str(&source[kept..]);
-    Ok(Cow::Owned(out))
+    Cow::Owned(out)
+}
+
+/// An `import` or `from` tag without `with context`, with its file's name marked.
+fn import(inside: &str) -> Option<String> {
+    let body = inside.trim_start_matches(['-', '+']).trim_start();
+    let rest = body.strip_prefix("import").or_else(|| body.strip_prefix("from"))?;
+    let name = rest.trim_start();
+    if name.len() == rest.len() && !rest.starts_with(['"', '\'', '(']) {
+        return None;
+    }
+    let words = inside.trim_end_matches(['-', '+', ' ', '\t', '\n', '\r']).split_whitespace().rev();
+    if words.take(2).eq(["context", "with"]) {
+        return None;
+    }
+    let from = inside.len() - name.len();
+    let to = operand_end(inside.as_bytes(), from)?;
+    Some(format!("{}({}|{MARK}){}", &inside[..from], &inside[from..to], &inside[to..]))
 }
 
 /// The next `{{`, `{%` or `{#`, and how it closes.
@@ -105,7 +149,11 @@ fn literal_end(bytes: &[u8], at: usize) -> usize {
 }
 
 /// The inside of a tag with the operator replaced, if it has one behind a literal.
-fn expression(inside: &str) -> Option<String> {
+fn expression(inside: &str, depth: usize) -> Option<String> {
+    // Deeper than this minijinja's parser refuses as well.
+    if depth > 50 {
+        return None;
+    }
     let bytes = inside.as_bytes();
     let mut out = String::new();
     let (mut kept, mut at) = (0, 0);
@@ -124,9 +172,9 @@ fn expression(inside: &str) -> Option<String> {
         let Some(to) = operand_end(bytes, from) else { continue };
         // What is between literal and operand is spaces and line ends; those are kept, for line numbers.
         let between = format!("{}{}", &inside[end..operator], &inside[operator + 1..from]);
-        let operand = expression(&inside[from..to]).unwrap_or_else(|| inside[from..to].to_owned());
+        let operand = expression(&inside[from..to], depth + 1).unwrap_or_else(|| inside[from..to].to_owned());
         out.push_str(&inside[kept..start]);
-        out.push_str(&format!("({}{between}|{FILTER}({operand}))", &inside[start..end]));
+        out.push_str(&format!("({}{between}|{FORMAT}({operand}))", &inside[start..end]));
         (kept, at) = (to, to);
     }
     if kept == 0 {
@@ -213,20 +261,35 @@ mod tests {
 
     #[test]
     fn literals_alone_are_rewritten() {
-        let same = |text: &str| assert_eq!(rewrite(text).unwrap(), text);
+        let same = |text: &str| assert_eq!(rewrite(text), text);
         same("{{ 7 % 3 }} '%s' % x {% if 'a' %}b{% endif %}");
         same("{# '%s' % x #} {% raw %}{{ '%s' % x }}{% endraw %}");
         same("{{ '%' }} {% set a = 'x' %}");
-        assert_eq!(rewrite("{{ '%s' % x }}").unwrap(), "{{ ('%s'  |percent_format(x)) }}");
-        assert_eq!(rewrite("{{ '%s' %x.y[0]|upper + 1 }}").unwrap(), "{{ ('%s' |percent_format(x.y[0]|upper)) + 1 }}");
-        assert_eq!(rewrite("{{ {'a': '%s' % (1, ')')} }}").unwrap(), "{{ {'a': ('%s'  |percent_format((1, ')')))} }}");
+        assert_eq!(rewrite("{{ '%s' % x }}"), "{{ ('%s'  |percent_format(x)) }}");
+        assert_eq!(rewrite("{{ '%s' %x.y[0]|upper + 1 }}"), "{{ ('%s' |percent_format(x.y[0]|upper)) + 1 }}");
+        assert_eq!(rewrite("{{ {'a': '%s' % (1, ')')} }}"), "{{ {'a': ('%s'  |percent_format((1, ')')))} }}");
+    }
+
+    #[test]
+    fn imports_without_context_are_marked() {
+        assert_eq!(
+            rewrite("{%- import 'a.jinja' as a -%}"),
+            "{%- import ('a.jinja'|without_context) as a -%}"
+        );
+        assert_eq!(
+            rewrite("{% from 'a' import b, c as d %}"),
+            "{% from ('a'|without_context) import b, c as d %}"
+        );
+        let same = |text: &str| assert_eq!(rewrite(text), text);
+        same("{% import 'a' as a with context %}");
+        same("{% set importance = 'x' %}{% include 'a' %}");
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn any_text_is_taken_and_lines_stay(text in "(\\{\\{|\\}\\}|\\{%|%\\}|\\{#|#\\}|'|\"|%|\\(|\\)|x|é|\\\\|raw|endraw| |\n|\\|){0,24}") {
-            let rewritten = rewrite(&text).unwrap();
+            let rewritten = rewrite(&text);
             prop_assert_eq!(rewritten.lines().count(), text.lines().count());
         }
     }
