@@ -1,0 +1,86 @@
+//! The API for tools: one module a resource, handlers named for what they answer.
+
+pub(crate) mod files;
+pub(crate) mod openapi;
+pub(crate) mod operations;
+pub(crate) mod process;
+pub(crate) mod registries;
+pub(crate) mod resolve;
+pub(crate) mod search;
+pub(crate) mod templates;
+
+use axum::response::{IntoResponse, Response};
+use catalog::Viewer;
+use http::Uri;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use schema::Reference;
+use serde::Serialize;
+use wire::ProblemKind;
+
+use crate::cache::CachePolicy;
+use crate::error::ApiError;
+use crate::state::App;
+use crate::view::Urls;
+
+/// For whom every request is read: there is no way to sign in yet, so for anybody.
+pub(crate) const VIEWER: Viewer = Viewer::Anonymous;
+
+impl App {
+    /// URLs as answers of the API give them.
+    pub(crate) fn urls(&self) -> Urls<'_> {
+        Urls { base: &self.base }
+    }
+}
+
+/// An answer in JSON.
+fn json(policy: CachePolicy, value: &impl Serialize) -> Result<Response, ApiError> {
+    let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
+    Ok(typed(policy, HeaderValue::from_static("application/json"), body))
+}
+
+/// An answer of a type.
+pub(crate) fn typed(policy: CachePolicy, content_type: HeaderValue, body: impl Into<axum::body::Body>) -> Response {
+    let mut response = body.into().into_response();
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response.extensions_mut().insert(policy);
+    response
+}
+
+/// Parses a reference from a path or query.
+fn reference(text: &str) -> Result<Reference, ApiError> {
+    Ok(text.parse::<Reference>()?)
+}
+
+/// The value of a query parameter, decoded; the first one if it is given twice.
+pub(crate) fn parameter(uri: &Uri, name: &str) -> Option<String> {
+    values(uri, name).next()
+}
+
+/// The values of a query parameter that may be given several times; empty ones do not count.
+pub(crate) fn parameters(uri: &Uri, name: &str) -> Vec<String> {
+    values(uri, name).filter(|value| !value.is_empty()).collect()
+}
+
+fn values<'a>(uri: &'a Uri, name: &'a str) -> impl Iterator<Item = String> + 'a {
+    let pairs = uri.query().unwrap_or_default().split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs.filter(move |(key, _)| *key == name).map(|(_, value)| {
+        let spaced = value.replace('+', " ");
+        percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+    })
+}
+
+/// The error for a path below `/api` that is none of ours.
+pub(crate) async fn unknown_path(uri: Uri) -> ApiError {
+    ApiError::new(ProblemKind::UnknownPath, format!("nothing is served at `{}`", schema::finding::shown(uri.path().as_bytes())))
+        .hint("The routes are listed in /api/v1/openapi.json.")
+}
+
+/// The error for a method that a path does not answer. `allowed` becomes the `Allow` header.
+pub(crate) fn method_error(allowed: &'static str) -> ApiError {
+    ApiError::new(ProblemKind::MethodNotAllowed, format!("this path answers {allowed}")).part(allowed)
+}
+
+/// The fallback of the route that answers GET and POST.
+pub(crate) async fn method_not_allowed() -> ApiError {
+    method_error("GET, POST")
+}

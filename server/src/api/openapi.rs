@@ -1,0 +1,57 @@
+//! `GET /api/v1/openapi.json`: the API described, generated from the handlers and the wire forms.
+
+use std::sync::LazyLock;
+
+use axum::response::Response;
+use bytes::Bytes;
+use http::HeaderValue;
+use utoipa::OpenApi;
+
+use crate::api;
+use crate::cache::CachePolicy;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Formwork",
+        description = "A Git-backed template registry for Kubernetes: resolve references, read versions, process them into objects.\n\nReferences contain slashes; in paths they stay as they are. Every error is `application/problem+json`; its kinds are described at /docs/errors.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0"),
+        contact(),
+    ),
+    paths(
+        api::resolve::make,
+        api::templates::get_template,
+        api::templates::list_files,
+        api::templates::get_parameters,
+        api::files::make_by_reference,
+        api::files::make_by_digest,
+        api::process::process_template,
+        api::search::search_templates,
+        api::registries::list_registries,
+        api::registries::get_registry,
+        api::operations::get_status,
+        api::operations::healthz,
+        api::operations::readyz,
+        api::operations::metrics,
+    ),
+    tags(
+        (name = "resolve", description = "From a reference to a version"),
+        (name = "templates", description = "What is known of a version"),
+        (name = "files", description = "The bytes of a version"),
+        (name = "process", description = "From values to objects"),
+        (name = "search", description = "Finding templates"),
+        (name = "registries", description = "What this server holds"),
+        (name = "operations", description = "For whoever runs it"),
+    )
+)]
+struct Document;
+
+static TEXT: LazyLock<Bytes> = LazyLock::new(|| {
+    let text = Document::openapi().to_pretty_json().expect("the document is plain data");
+    Bytes::from(text)
+});
+
+/// The document itself.
+pub(crate) async fn get_openapi() -> Response {
+    api::typed(CachePolicy::Revalidate, HeaderValue::from_static("application/json"), TEXT.clone())
+}

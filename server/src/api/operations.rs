@@ -1,0 +1,93 @@
+//! `/healthz`, `/readyz`, `/metrics` and `GET /api/v1/status`: for whoever runs the server.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use http::{HeaderValue, StatusCode};
+use wire::operations::{Check, Ready, RegistryStatus, Status};
+
+use crate::api;
+use crate::cache::CachePolicy;
+use crate::error::ApiResult;
+use crate::metrics::{self, Observed};
+use crate::state::App;
+use crate::{time, view};
+
+/// The process runs
+#[utoipa::path(get, path = "/healthz", tag = "operations", operation_id = "healthz", responses((status = 200, description = "It runs", content_type = "text/plain")))]
+pub(crate) async fn healthz() -> Response {
+    api::typed(CachePolicy::NoStore, HeaderValue::from_static("text/plain; charset=utf-8"), "ok\n")
+}
+
+/// Requests should be sent here: the catalogue is loaded and workers can be had
+#[utoipa::path(
+    get, path = "/readyz", tag = "operations", operation_id = "readyz",
+    responses(
+        (status = 200, description = "Ready", body = Ready),
+        (status = 503, description = "Not ready; `checks` says why", body = Ready),
+    )
+)]
+pub(crate) async fn readyz(State(app): State<Arc<App>>) -> ApiResult {
+    let snapshot = app.catalog.snapshot();
+    let (workers, _) = app.processor.load();
+    let (confinement, complete) = app.processor.confinement();
+    let statuses = app.syncs.status();
+    let waiting = statuses.iter().filter(|status| status.last_success.is_none()).count();
+    let check = |name: &str, ok, required, detail: String| Check { name: name.to_owned(), ok, required, detail };
+    let checks = vec![
+        // The catalogue was opened and its snapshot loaded before the first connection was taken.
+        check("catalogue", true, true, format!("generation {}", snapshot.generation)),
+        check("workers", workers.workers > 0, true, format!("{} workers, {} busy, {} waiting", workers.workers, workers.busy, workers.queued)),
+        check("confinement", complete, false, confinement),
+        check("registries", waiting == 0, false, format!("{} of {} have been indexed", statuses.len() - waiting, statuses.len())),
+    ];
+    let ready = checks.iter().all(|check| check.ok || !check.required);
+    let mut response = api::json(CachePolicy::NoStore, &Ready { ready, generation: snapshot.generation, checks })?;
+    if !ready {
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    }
+    Ok(response)
+}
+
+/// Metrics, as OpenMetrics has them
+#[utoipa::path(get, path = "/metrics", tag = "operations", operation_id = "metrics", responses((status = 200, description = "OpenMetrics text", content_type = "application/openmetrics-text")))]
+pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
+    let (workers, killed) = app.processor.load();
+    let now = time::now();
+    let ages = app.syncs.status().into_iter().filter_map(|status| Some((status.name.to_string(), now - status.last_success?)));
+    let observed = Observed { generation: app.catalog.snapshot().generation, statements: app.catalog.statements(), workers, killed, ages: ages.collect() };
+    api::typed(CachePolicy::NoStore, HeaderValue::from_static(metrics::CONTENT_TYPE), app.metrics.text(&observed))
+}
+
+/// How bringing registries up to date goes, troubled ones first
+#[utoipa::path(get, path = "/api/v1/status", tag = "operations", operation_id = "get_status", responses((status = 200, description = "The state of this server", body = Status)))]
+pub(crate) async fn get_status(State(app): State<Arc<App>>) -> ApiResult {
+    api::json(CachePolicy::NoStore, &status(&app))
+}
+
+/// What the status page and its JSON show.
+pub(crate) fn status(app: &App) -> Status {
+    let snapshot = app.catalog.snapshot();
+    let mut registries = app
+        .syncs
+        .status()
+        .iter()
+        .map(|status| RegistryStatus {
+            name: status.name.to_string(),
+            sync: view::sync(Some(status), snapshot.registry(&api::VIEWER, &status.name).map(AsRef::as_ref)),
+        })
+        .collect::<Vec<_>>();
+    let rank = |status: &RegistryStatus| match status.sync.state.as_str() {
+        "failed" => 0,
+        "ready" => 2,
+        _ => 1,
+    };
+    registries.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.name.cmp(&b.name)));
+    Status {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        generation: snapshot.generation,
+        registries,
+        workers: app.processor.load().0,
+    }
+}

@@ -1,0 +1,126 @@
+//! How answers get out: the HTTP API, the pages, and what runs them.
+//!
+//! A request passes `front`, which answers the hot routes from memory and gives the rest to `router`; handlers in
+//! `api` and `pages` read one snapshot of the catalogue and say what they found in the forms of `wire`; `processing`
+//! is the host of the engine. `listener` has the sockets. Errors: read `error` first.
+//!
+//! This crate must not know how anything is stored, indexed or processed, and nothing here runs SQL, Git or a
+//! template. It is the only one with axum.
+
+mod access_log;
+mod api;
+mod assets;
+mod cache;
+mod compress;
+mod content_type;
+mod error;
+mod front;
+mod listener;
+mod markdown;
+mod metrics;
+mod pages;
+mod processing;
+mod ready;
+mod request_id;
+mod router;
+mod stall;
+mod state;
+mod target;
+mod time;
+mod ui;
+mod view;
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use catalog::Catalog;
+use indexer::Indexer;
+use schema::reference::Home;
+use worker::Pool;
+
+pub use access_log::AccessLog;
+pub use front::{AnswerBody, Answering, Front};
+pub use listener::Server;
+pub use state::{BoxFuture, Processor, Syncs};
+
+/// How to serve.
+#[derive(Debug, Clone)]
+pub struct ServerConfig {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The URL others reach this server at, without a path. Only with it are URLs in answers absolute.
+    pub public_url: Option<String>,
+    /// Serve TLS with this certificate.
+    pub tls: Option<Tls>,
+    /// Where short references go.
+    pub home: Option<Home>,
+    /// Where requests are logged.
+    pub access_log: AccessLog,
+    /// Connections at a time; further ones wait to be accepted.
+    pub connections: usize,
+}
+
+/// A certificate chain and its key, in PEM files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tls {
+    /// The chain, leaf first.
+    pub cert: PathBuf,
+    /// The private key.
+    pub key: PathBuf,
+}
+
+impl ServerConfig {
+    /// Listening there, without TLS, public URL, home or access log.
+    pub fn new(listen: SocketAddr) -> ServerConfig {
+        ServerConfig { listen, public_url: None, tls: None, home: None, access_log: AccessLog::Off, connections: 10_000 }
+    }
+}
+
+/// Why there is nothing listening.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {listen}: {cause}; choose another address with --listen")]
+    Listen {
+        /// The address.
+        listen: SocketAddr,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+    /// The access log cannot be opened.
+    #[error("cannot open the access log: {0}")]
+    AccessLog(std::io::Error),
+    /// The public URL is none.
+    #[error("`{url}` is no public URL: {why}; write a scheme and a host, like https://templates.example.com")]
+    PublicUrl {
+        /// What was given.
+        url: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The certificate or key cannot be used.
+    #[error("{}: {why}", .path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// Serves until `shutdown`, then lets requests under way finish.
+///
+/// # Errors
+/// When nothing can be listened on, or the configuration cannot be used.
+pub async fn serve(
+    config: ServerConfig,
+    catalog: Catalog,
+    pool: Arc<Pool>,
+    indexer: Arc<Indexer>,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    Server::bind(config, catalog, Box::new(pool), Box::new(indexer)).await?.run(shutdown).await;
+    Ok(())
+}

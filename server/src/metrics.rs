@@ -1,0 +1,172 @@
+//! What `/metrics` says: requests by route and status class, time taken, the cache of ready answers, processing,
+//! the age of each registry's news.
+//!
+//! Everything a request touches is looked up once, at start: counting one is an addition, not a look-up by label.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use crate::router::Route;
+
+/// The media type of the answer, as OpenMetrics has it.
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+type Labels = [(&'static str, &'static str); 2];
+type Named = [(&'static str, String); 1];
+
+/// Status classes, by the first digit less one.
+const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+
+struct RouteMetrics {
+    by_class: [Counter; CLASSES.len()],
+    seconds: Histogram,
+}
+
+/// All metrics of the server.
+pub(crate) struct Metrics {
+    registry: Registry,
+    routes: Vec<RouteMetrics>,
+    /// Answers that were ready.
+    pub(crate) ready_hits: Counter,
+    /// Answers that had to be made first.
+    pub(crate) ready_misses: Counter,
+    /// Requests to process, by how they ended.
+    pub(crate) processed: Family<Named, Counter>,
+    /// Open connections.
+    pub(crate) connections: Gauge,
+    /// Connections refused because there were too many.
+    pub(crate) connections_refused: Counter,
+    generation: Gauge<u64, AtomicU64>,
+    statements: Counter,
+    workers: Family<Named, Gauge>,
+    workers_killed: Gauge,
+    registry_age: Family<Named, Gauge>,
+}
+
+/// What is read when somebody asks.
+pub(crate) struct Observed {
+    pub(crate) generation: u64,
+    /// SQL statements the catalogue has run. Reading runs none: a test holds this still over a thousand requests.
+    pub(crate) statements: u64,
+    pub(crate) workers: wire::operations::Workers,
+    pub(crate) killed: u64,
+    /// Each registry and the seconds since it last succeeded.
+    pub(crate) ages: Vec<(String, i64)>,
+}
+
+fn buckets() -> Histogram {
+    // From an answer out of memory to a slow template: 50 microseconds to 10 seconds.
+    Histogram::new([0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 10.0])
+}
+
+impl Metrics {
+    /// Metrics at zero.
+    pub(crate) fn new() -> Metrics {
+        let mut registry = Registry::with_prefix("formwork");
+        let requests = Family::<Labels, Counter>::default();
+        let seconds = Family::<[(&'static str, &'static str); 1], Histogram>::new_with_constructor(buckets);
+        let routes = Route::ALL.iter().map(|route| RouteMetrics {
+            by_class: CLASSES.map(|class| requests.get_or_create_owned(&[("route", route.as_str()), ("status", class)])),
+            seconds: seconds.get_or_create_owned(&[("route", route.as_str())]),
+        });
+        let routes = routes.collect();
+        registry.register("http_requests", "Requests answered, by route and class of status", requests);
+        registry.register("http_request_seconds", "Time from head read to answer made, by route", seconds);
+        let metrics = Metrics {
+            routes,
+            ready_hits: Counter::default(),
+            ready_misses: Counter::default(),
+            processed: Family::default(),
+            connections: Gauge::default(),
+            connections_refused: Counter::default(),
+            generation: Gauge::default(),
+            statements: Counter::default(),
+            workers: Family::default(),
+            workers_killed: Gauge::default(),
+            registry_age: Family::default(),
+            registry: Registry::default(),
+        };
+        registry.register("ready_answers_hits", "Answers that were ready in memory", metrics.ready_hits.clone());
+        registry.register("ready_answers_misses", "Answers that had to be made", metrics.ready_misses.clone());
+        registry.register("processed", "Requests to process, by how they ended", metrics.processed.clone());
+        registry.register("connections", "Open connections", metrics.connections.clone());
+        registry.register("connections_refused", "Connections refused at the limit", metrics.connections_refused.clone());
+        registry.register("catalogue_generation", "Generation of the catalogue that is served", metrics.generation.clone());
+        registry.register("sql_statements", "SQL statements run, none of them for reading", metrics.statements.clone());
+        registry.register("workers", "Processes that templates are processed in, by state", metrics.workers.clone());
+        registry.register("workers_killed", "Worker processes stopped at a limit since the start", metrics.workers_killed.clone());
+        registry.register(
+            "registry_age_seconds",
+            "Seconds since each registry was last brought up to date",
+            metrics.registry_age.clone(),
+        );
+        Metrics { registry, ..metrics }
+    }
+
+    /// Counts an answer.
+    pub(crate) fn count(&self, route: Route, status: u16, took: Duration) {
+        let metrics = &self.routes[route as usize];
+        let class = usize::from(status / 100).clamp(1, CLASSES.len()) - 1;
+        metrics.by_class[class].inc();
+        metrics.seconds.observe(took.as_secs_f64());
+    }
+
+    /// The text of `/metrics`.
+    pub(crate) fn text(&self, observed: &Observed) -> String {
+        self.generation.set(observed.generation);
+        // The catalogue counts; two readers at once must not add twice.
+        self.statements.inner().fetch_max(observed.statements, Ordering::Relaxed);
+        let clamp = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        for (state, count) in [
+            ("started", observed.workers.workers),
+            ("busy", observed.workers.busy),
+            ("queued", observed.workers.queued),
+        ] {
+            self.workers.get_or_create_owned(&[("state", state.to_owned())]).set(clamp(count));
+        }
+        self.workers_killed.set(i64::try_from(observed.killed).unwrap_or(i64::MAX));
+        // A registry that was removed must not live on with its last age.
+        self.registry_age.clear();
+        for (name, age) in &observed.ages {
+            self.registry_age.get_or_create_owned(&[("registry", name.clone())]).set(*age);
+        }
+        let mut text = String::new();
+        encode(&mut text, &self.registry).expect("writing to a string does not fail");
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_said_by_route_and_class() {
+        let metrics = Metrics::new();
+        metrics.count(Route::Resolve, 200, Duration::from_micros(80));
+        metrics.count(Route::Resolve, 404, Duration::from_micros(80));
+        let text = metrics.text(&Observed {
+            generation: 7,
+            statements: 3,
+            workers: wire::operations::Workers::default(),
+            killed: 0,
+            ages: vec![("localhost/a/b".into(), 3)],
+        });
+        for line in [
+            r#"formwork_http_requests_total{route="resolve",status="2xx"} 1"#,
+            r#"formwork_http_requests_total{route="resolve",status="4xx"} 1"#,
+            "formwork_catalogue_generation 7",
+            "formwork_sql_statements_total 3",
+            r#"formwork_registry_age_seconds{registry="localhost/a/b"} 3"#,
+        ] {
+            assert!(text.contains(line), "{line} is not in\n{text}");
+        }
+    }
+}

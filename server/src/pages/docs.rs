@@ -1,0 +1,138 @@
+//! `/docs`: our own documentation, from the files of the source tree, and a section for each kind of error.
+
+use std::sync::{Arc, LazyLock};
+
+use askama::Template;
+use axum::extract::{Path, State};
+use rust_embed::RustEmbed;
+use wire::ProblemKind;
+
+use crate::error::{ApiError, ApiResult};
+use crate::markdown::{self, Targets};
+use crate::pages::{self, Frame, not_found};
+use crate::state::App;
+use crate::ui::escape;
+
+#[derive(RustEmbed)]
+#[folder = "$CARGO_MANIFEST_DIR/../docs"]
+struct Files;
+
+#[derive(Template)]
+#[template(path = "docs.html")]
+struct Docs {
+    frame: Frame,
+    heading: String,
+    article: Option<String>,
+    list: Vec<(String, String)>,
+}
+
+struct Document {
+    name: String,
+    title: String,
+    text: String,
+}
+
+static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
+    let mut documents = Files::iter()
+        // Why things are as they are concerns who changes them, not who uses this server.
+        .filter(|path| !path.starts_with("decisions/"))
+        .filter_map(|path| {
+            let text = String::from_utf8(Files::get(&path)?.data.into_owned()).ok()?;
+            let name = path.strip_suffix(".md")?.to_owned();
+            let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(&name).to_owned();
+            Some(Document { name, title, text })
+        })
+        .collect::<Vec<_>>();
+    documents.sort_by(|a, b| a.name.cmp(&b.name));
+    documents
+});
+
+/// Links between documents lead to their pages.
+struct BetweenDocuments<'a> {
+    from: &'a str,
+}
+
+impl Targets for BetweenDocuments<'_> {
+    fn link(&self, path: &str) -> Option<String> {
+        let path = markdown::join(self.from, path)?;
+        let name = path.strip_suffix(".md")?;
+        DOCUMENTS.iter().any(|document| document.name == name).then(|| format!("/docs/{name}"))
+    }
+
+    fn image(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+fn list() -> Vec<(String, String)> {
+    let documents = DOCUMENTS.iter().map(|document| (document.title.clone(), format!("/docs/{}", document.name)));
+    documents.chain([("Errors, one by one".to_owned(), "/docs/errors".to_owned())]).collect()
+}
+
+fn article(app: &App, title: &str, html: String) -> ApiResult {
+    let frame = Frame::new(app, title).at("/docs");
+    pages::page(&Docs { frame, heading: title.to_owned(), article: Some(html), list: list() })
+}
+
+pub(crate) async fn index(State(app): State<Arc<App>>) -> ApiResult {
+    let frame = Frame::new(&app, "Documentation").at("/docs");
+    pages::page(&Docs { frame, heading: "Documentation".to_owned(), article: None, list: list() })
+}
+
+pub(crate) async fn page(State(app): State<Arc<App>>, Path(name): Path<String>) -> ApiResult {
+    if name == "errors" {
+        return errors(&app);
+    }
+    let Some(document) = DOCUMENTS.iter().find(|document| document.name == name) else {
+        let error = ApiError::new(ProblemKind::UnknownPath, "there is no such page of the documentation");
+        return not_found::error(&app, &format!("/docs/{name}"), error);
+    };
+    // The page has the title as its heading already.
+    let body = document.text.strip_prefix(&format!("# {}\n", document.title)).unwrap_or(&document.text);
+    article(&app, &document.title, markdown::render(body, &BetweenDocuments { from: &format!("{}.md", document.name) }))
+}
+
+fn errors(app: &App) -> ApiResult {
+    let rows = ProblemKind::ALL.iter().map(|kind| {
+        let (id, title) = (kind.id(), escape(kind.title()));
+        format!("<tr><td><a href=\"/docs/errors/{id}\"><code>{id}</code></a></td><td>{}</td><td>{title}</td></tr>", kind.status())
+    });
+    let html = format!(
+        "<p>The <code>type</code> of a problem leads to one of these.</p><table><thead><tr><th>Id</th><th>Status</th><th>What it says</th></tr></thead><tbody>{}</tbody></table>",
+        rows.collect::<String>()
+    );
+    article(app, "Errors, one by one", html)
+}
+
+pub(crate) async fn error(State(app): State<Arc<App>>, Path(id): Path<String>) -> ApiResult {
+    let Some(kind) = ProblemKind::ALL.iter().find(|kind| kind.id() == id) else {
+        let error = ApiError::new(ProblemKind::UnknownPath, "there is no such kind of error")
+            .near(ProblemKind::ALL.iter().map(|kind| kind.id().to_owned()));
+        return not_found::error(&app, &format!("/docs/errors/{id}"), error);
+    };
+    let text = section(*kind).unwrap_or_default();
+    article(&app, kind.title(), markdown::render(&format!("Status {}, type `/docs/errors/{}`.\n\n{text}", kind.status(), kind.id()), &BetweenDocuments { from: "api.md" }))
+}
+
+/// The section of `docs/api.md` on a kind: what stands below its heading.
+fn section(kind: ProblemKind) -> Option<&'static str> {
+    let text = &DOCUMENTS.iter().find(|document| document.name == "api")?.text;
+    let heading = format!("\n### `{}`", kind.id());
+    let start = text.find(&heading)?;
+    let body = text[start + 1..].split_once('\n')?.1;
+    let end = body.find("\n#").unwrap_or(body.len());
+    Some(body[..end].trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_error_has_its_section() {
+        for kind in ProblemKind::ALL {
+            let text = section(*kind).unwrap_or_else(|| panic!("docs/api.md has no section on {kind}"));
+            assert!(text.len() > 40, "the section on {kind} says too little");
+        }
+    }
+}

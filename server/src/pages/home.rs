@@ -1,0 +1,125 @@
+//! `/`: what this is, what is in it, and the way in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use catalog::{Counts, TemplateSnapshot};
+use schema::reference::{Reference, Selector};
+use schema::Kind;
+use wire::Health;
+
+use crate::error::ApiResult;
+use crate::pages::{self, Frame};
+use crate::state::App;
+use crate::target::encode_path;
+use crate::{api, view};
+
+/// Templates shown as recently updated.
+const RECENT: usize = 6;
+/// Registries shown.
+const REGISTRIES: usize = 6;
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct Home {
+    frame: Frame,
+    counts: Counts,
+    last_indexed: Option<i64>,
+    placeholder: String,
+    tries: Vec<String>,
+    recent: Vec<Recent>,
+    registries: Vec<Registry>,
+    kinds: Vec<(Kind, usize)>,
+    find: String,
+    look: String,
+    apply: String,
+    curl: String,
+}
+
+struct Recent {
+    name: String,
+    place: String,
+    page: String,
+    description: Option<String>,
+    kind: Kind,
+    version: String,
+    health: Health,
+    published: i64,
+}
+
+struct Registry {
+    name: String,
+    templates: usize,
+    versions: usize,
+}
+
+pub(crate) async fn home(State(app): State<Arc<App>>) -> ApiResult {
+    let snapshot = app.catalog.snapshot();
+    let mut kinds = BTreeMap::<Kind, usize>::new();
+    let mut newest = Vec::<(i64, &Arc<TemplateSnapshot>)>::new();
+    for template in snapshot.visible(&api::VIEWER).flat_map(|registry| registry.templates()) {
+        let Some(latest) = template.latest() else { continue };
+        *kinds.entry(latest.kind).or_default() += 1;
+        newest.push((latest.published_at, template));
+    }
+    newest.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.location.cmp(&b.1.location)));
+    let recent = newest.iter().take(RECENT).filter_map(|(_, template)| recent(template)).collect::<Vec<_>>();
+    let mut registries = snapshot
+        .visible(&api::VIEWER)
+        .map(|registry| Registry {
+            name: registry.name.to_string(),
+            templates: registry.counts.templates,
+            versions: registry.counts.versions,
+        })
+        .collect::<Vec<_>>();
+    registries.sort_by(|a, b| b.templates.cmp(&a.templates).then_with(|| a.name.cmp(&b.name)));
+    registries.truncate(REGISTRIES);
+    let example = newest.first().map(|(_, template)| *template);
+    let name = example.map_or("redis", |template| template.name.as_str()).to_owned();
+    let reference = example.map_or_else(
+        || "github.com/acme/templates/redis".to_owned(),
+        |template| Reference::to(&template.location, Selector::Highest).to_string(),
+    );
+    let collection = newest.iter().find_map(|(_, template)| template.location.collection.as_ref());
+    let made = newest.iter().find_map(|(_, template)| template.latest()?.inspection.object_kinds.first().cloned());
+    let tries = [
+        Some(name.clone()),
+        collection.map(|collection| format!("collection:{collection}")),
+        made.map(|kind| format!("has:{kind}")),
+    ];
+    pages::page(&Home {
+        frame: Frame::new(&app, "Templates for Kubernetes, straight from Git"),
+        counts: snapshot.counts(&api::VIEWER),
+        last_indexed: snapshot.visible(&api::VIEWER).filter_map(|registry| registry.indexed_at).max(),
+        placeholder: format!("{name}, kind:template, has:Ingress"),
+        tries: tries.into_iter().flatten().filter(|_| example.is_some()).collect(),
+        find: format!("formwork search --server {} {name}", app.shown_base),
+        look: format!("formwork process --server {} {reference}", app.shown_base),
+        apply: format!("formwork process --server {} {reference} | kubectl apply -f -", app.shown_base),
+        curl: format!("curl -fsS '{}/api/v1/resolve?ref={reference}'", app.shown_base),
+        recent,
+        registries,
+        kinds: Kind::ALL.into_iter().filter_map(|kind| Some((kind, *kinds.get(&kind)?))).collect(),
+    })
+}
+
+fn recent(template: &TemplateSnapshot) -> Option<Recent> {
+    let latest = template.latest()?;
+    let location = &template.location;
+    let place = match &location.collection {
+        Some(collection) => format!("{}/{collection}", location.registry),
+        None => location.registry.to_string(),
+    };
+    Some(Recent {
+        name: template.name.to_string(),
+        place,
+        page: format!("/{}", encode_path(&location.to_string())),
+        description: latest.inspection.title.clone().or_else(|| latest.inspection.description.clone()),
+        kind: latest.kind,
+        version: latest.version.to_string(),
+        health: view::health(latest),
+        published: latest.published_at,
+    })
+}

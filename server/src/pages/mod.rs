@@ -1,0 +1,101 @@
+//! Pages for people: server-rendered, whole without JavaScript, and never a dead end.
+//!
+//! A page shows only what is real: no button for what does not exist. Text from outside passes askama's escaping, or
+//! `ui` and `markdown`, which escape it themselves.
+
+pub(crate) mod docs;
+pub(crate) mod home;
+pub(crate) mod not_found;
+pub(crate) mod reference;
+pub(crate) mod registries;
+pub(crate) mod registry;
+pub(crate) mod search;
+pub(crate) mod status;
+pub(crate) mod template;
+
+use askama::Template;
+use axum::extract::Path;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, HeaderMap, VARY};
+use http::{HeaderValue, StatusCode};
+use wire::ProblemKind;
+
+use crate::cache::CachePolicy;
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+use crate::{api, assets, compress};
+
+/// What the frame around every page shows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Frame {
+    /// What the page is about, for the window's title.
+    pub(crate) title: String,
+    /// What stands in the search field.
+    pub(crate) query: String,
+    /// The entry of the navigation that this page is: its path.
+    pub(crate) current: &'static str,
+    /// The generation of the catalogue.
+    pub(crate) generation: u64,
+}
+
+impl Frame {
+    /// The frame of a page.
+    pub(crate) fn new(app: &App, title: impl Into<String>) -> Frame {
+        Frame { title: title.into(), generation: app.catalog.snapshot().generation, ..Frame::default() }
+    }
+
+    /// The same, with the entry of the navigation.
+    pub(crate) fn at(mut self, current: &'static str) -> Frame {
+        self.current = current;
+        self
+    }
+
+    /// The version of the program.
+    pub(crate) const fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+}
+
+/// A page, as an answer.
+fn page(template: &impl Template) -> ApiResult {
+    page_with(StatusCode::OK, CachePolicy::Revalidate, template)
+}
+
+fn page_with(status: StatusCode, policy: CachePolicy, template: &impl Template) -> ApiResult {
+    let html = template.render().map_err(ApiError::internal)?;
+    let mut response = api::typed(policy, HeaderValue::from_static("text/html; charset=utf-8"), html);
+    *response.status_mut() = status;
+    Ok(response)
+}
+
+/// An asset, under its name with a digest.
+pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> ApiResult {
+    let asset = assets::get(&name).ok_or_else(|| ApiError::new(ProblemKind::UnknownPath, "there is no such asset"))?;
+    let compressed = compress::is_accepted(&headers);
+    let body: Bytes = if compressed { asset.gzip.clone() } else { asset.body.clone() };
+    let mut response = api::typed(CachePolicy::Immutable, asset.content_type.clone(), body);
+    response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
+    if compressed {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    // The icons' own styles are inline; nothing in them runs.
+    response.headers_mut().insert(
+        http::header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"),
+    );
+    Ok(response)
+}
+
+/// What browsers ask for by themselves.
+pub(crate) async fn favicon() -> Response {
+    let mut response = api::typed(CachePolicy::Revalidate, HeaderValue::from_static("text/plain"), "");
+    *response.status_mut() = StatusCode::FOUND;
+    response.headers_mut().insert(http::header::LOCATION, HeaderValue::from_static(assets::url("favicon.svg")));
+    response
+}
+
+/// What crawlers ask for: everything but search, whose answers have no end.
+pub(crate) async fn robots() -> Response {
+    api::typed(CachePolicy::Revalidate, HeaderValue::from_static("text/plain; charset=utf-8"), "User-agent: *\nDisallow: /search\nDisallow: /api/\n")
+}

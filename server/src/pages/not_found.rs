@@ -1,0 +1,154 @@
+//! The page for whatever is not there: which part failed, what exists, and the ways out.
+
+use askama::Template;
+use schema::reference::{Reference, Selector};
+use schema::RegistryName;
+use wire::{Health, ProblemKind};
+
+use crate::cache::CachePolicy;
+use crate::error::{ApiError, ApiResult};
+use crate::pages::{self, Frame};
+use crate::state::App;
+use crate::target::{encode_path, encode_query};
+use crate::{api, view};
+
+#[derive(Template)]
+#[template(path = "not_found.html")]
+struct NotFound {
+    frame: Frame,
+    crumbs: Vec<Crumb>,
+    heading: String,
+    asked: String,
+    detail: String,
+    hint: Option<String>,
+    versions: Vec<Row>,
+    near: Vec<Near>,
+    ways: Vec<Way>,
+    status: u16,
+    document: String,
+}
+
+/// A step on the way to a page.
+pub(crate) struct Crumb {
+    pub(crate) text: String,
+    pub(crate) url: Option<String>,
+}
+
+struct Row {
+    text: String,
+    page: String,
+    newest: bool,
+    health: Health,
+    published: i64,
+}
+
+struct Near {
+    name: String,
+    place: String,
+    page: String,
+}
+
+struct Way {
+    icon: &'static str,
+    text: String,
+    url: String,
+}
+
+/// The page for an error, with the error's own status.
+pub(crate) fn error(app: &App, path: &str, error: ApiError) -> ApiResult {
+    let status = error.status();
+    let decoded = crate::target::decode(path).unwrap_or_default();
+    let asked = schema::finding::shown(decoded.trim_start_matches('/').as_bytes());
+    let reference = asked.parse::<Reference>().ok();
+    let snapshot = app.catalog.snapshot();
+    let found = reference.as_ref().and_then(|reference| {
+        let mut newest = reference.clone();
+        (newest.selector, newest.digest) = (Selector::Highest, None);
+        snapshot.locate(&api::VIEWER, &newest, app.home.as_ref()).ok()
+    });
+    let name = reference.as_ref().map(|reference| reference.template().to_owned());
+    let versions = found.filter(|_| error.kind.status() == 404).map(|template| {
+        let latest = template.latest().map(|latest| latest.version.clone());
+        let row = |version: &std::sync::Arc<catalog::VersionSnapshot>| Row {
+            text: format!("{}:{}", template.name, version.version),
+            page: format!("/{}", encode_path(&view::exact(&template.location, version).to_string())),
+            newest: Some(&version.version) == latest.as_ref(),
+            health: view::health(version),
+            published: version.published_at,
+        };
+        template.versions.values().rev().take(30).map(row).collect::<Vec<_>>()
+    });
+    let mut ways = Vec::new();
+    if let Some(template) = found {
+        let url = format!("/{}", encode_path(&template.location.to_string()));
+        ways.push(Way { icon: "arrow", text: format!("{}, newest version", template.name), url });
+    }
+    if let Some(name) = name.as_ref().filter(|_| error.kind != ProblemKind::UnknownPath) {
+        ways.push(Way { icon: "search", text: format!("Search for “{name}”"), url: format!("/search?q={}", encode_query(name)) });
+    }
+    let registry = registry_of(app, &asked);
+    if let Some(registry) = &registry {
+        ways.push(Way { icon: "branch", text: format!("All of {registry}"), url: format!("/{registry}") });
+    } else {
+        ways.push(Way { icon: "branch", text: "All registries".to_owned(), url: "/registries".to_owned() });
+    }
+    let is_reference = matches!(
+        error.kind,
+        ProblemKind::UnknownRegistry | ProblemKind::UnknownCollection | ProblemKind::UnknownTemplate
+    );
+    let near = if is_reference { error.near.iter().map(|near| near_row(near)).collect() } else { Vec::new() };
+    let document = error.clone().document(&app.base, None);
+    let tool = serde_json::to_string_pretty(&document).unwrap_or_default();
+    let heading = heading(&error, name.as_deref(), reference.as_ref());
+    let page = NotFound {
+        frame: Frame::new(app, document.title.clone()),
+        crumbs: registry.map(|registry| vec![
+            Crumb { text: registry.to_string(), url: Some(format!("/{registry}")) },
+            Crumb { text: asked.strip_prefix(&format!("{registry}/")).unwrap_or(&asked).to_owned(), url: None },
+        ]).unwrap_or_default(),
+        heading,
+        asked,
+        detail: capitalised(&document.detail),
+        hint: document.hint.clone(),
+        versions: versions.unwrap_or_default(),
+        near,
+        ways,
+        status: status.as_u16(),
+        document: tool,
+    };
+    pages::page_with(status, CachePolicy::NoStore, &page)
+}
+
+fn registry_of(app: &App, asked: &str) -> Option<RegistryName> {
+    let snapshot = app.catalog.snapshot();
+    let path = asked.split([':', '@']).next().unwrap_or_default();
+    let ends = path.char_indices().filter(|(_, character)| *character == '/').map(|(at, _)| at).chain([path.len()]);
+    let names = ends.filter_map(|end| path[..end].parse::<RegistryName>().ok());
+    names.filter_map(|name| Some(snapshot.registry(&api::VIEWER, &name)?.name.clone())).last()
+}
+
+fn heading(error: &ApiError, name: Option<&str>, reference: Option<&Reference>) -> String {
+    match (error.kind, name, reference) {
+        (ProblemKind::UnknownVersion, Some(name), Some(reference)) => match &reference.selector {
+            Selector::Highest => format!("There is a {name}, but no version to choose"),
+            selector => format!("There is a {name}, but no {}", selector.to_string().trim_start_matches([':', '=', '^'])),
+        },
+        (ProblemKind::UnknownDigest, Some(name), _) => format!("There is a {name}, but not with that digest"),
+        (ProblemKind::UnknownTemplate, Some(name), _) => format!("There is no {name} here"),
+        _ => error.kind.title().to_owned(),
+    }
+}
+
+fn near_row(near: &str) -> Near {
+    let (place, name) = near.rsplit_once('/').unwrap_or(("", near));
+    Near { name: name.to_owned(), place: place.to_owned(), page: format!("/{}", encode_path(near)) }
+}
+
+fn capitalised(text: &str) -> String {
+    let text = text.trim_end_matches('.');
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_uppercase().chain(characters).collect(),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,69 @@
+//! `/<reference>`: which page a path that is a full reference leads to.
+//!
+//! A path is a registry, a template in it, or a collection with a slash behind it; where a collection and a template
+//! of the root have one name, the slash tells them apart.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use http::{Method, Uri};
+use schema::reference::Selector;
+use schema::{CollectionName, Reference, RegistryName};
+use wire::ProblemKind;
+
+use crate::error::{ApiError, ApiResult};
+use crate::pages::{not_found, registry, template};
+use crate::state::App;
+use crate::target::{self, Aspect};
+use crate::api;
+
+pub(crate) async fn reference(State(app): State<Arc<App>>, method: Method, uri: Uri) -> ApiResult {
+    if method != Method::GET {
+        return Err(api::method_error("GET"));
+    }
+    let raw = uri.path().strip_prefix('/').unwrap_or_default();
+    match answer(&app, raw).await {
+        Ok(page) => Ok(page),
+        Err(error) if error.kind == ProblemKind::Internal => Err(error),
+        Err(error) => not_found::error(&app, uri.path(), error),
+    }
+}
+
+async fn answer(app: &App, raw: &str) -> ApiResult {
+    let target = target::split(raw).ok_or_else(api::templates::not_text)?;
+    let snapshot = app.catalog.snapshot();
+    if target.aspect.is_none() {
+        let path = target.reference.as_ref();
+        let plain = path.trim_end_matches('/');
+        if let Some(found) = plain.parse::<RegistryName>().ok().and_then(|name| snapshot.registry(&api::VIEWER, &name)) {
+            return registry::registry(app, found, None);
+        }
+        if let Some((registry, name)) = plain.rsplit_once('/')
+            && let (Ok(registry), Ok(name)) = (registry.parse::<RegistryName>(), name.parse::<CollectionName>())
+            && let Some(found) = snapshot.registry(&api::VIEWER, &registry)
+            && let Some(collection) = found.collection(Some(&name))
+            && (path.ends_with('/') || !is_template(&snapshot, plain))
+        {
+            return registry::registry(app, found, Some(collection));
+        }
+    }
+    let reference = target.reference.trim_end_matches('/').parse::<Reference>()?;
+    if reference.is_short() {
+        // Short references are for tools; a page has one address.
+        let detail = format!("nothing is served at `/{}`", schema::finding::shown(target.reference.as_bytes()));
+        return Err(ApiError::new(ProblemKind::UnknownPath, detail));
+    }
+    let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
+    match &target.aspect {
+        None => template::overview(app, &reference, &found).await,
+        Some(Aspect::FileList) => template::files(app, &reference, &found),
+        Some(Aspect::File(path)) => template::file(app, &reference, &found, path).await,
+        Some(_) => Err(ApiError::new(ProblemKind::UnknownPath, "there is no such page of a template")),
+    }
+}
+
+fn is_template(snapshot: &catalog::Snapshot, path: &str) -> bool {
+    path.parse::<Reference>().is_ok_and(|reference| {
+        reference.selector == Selector::Highest && snapshot.locate(&api::VIEWER, &reference, None).is_ok()
+    })
+}

@@ -1,0 +1,162 @@
+//! Every route, by group. A request passes the front (`front.rs`) first: it answers the hot routes from memory and
+//! hands everything else here. Handlers are named for what they answer; each group is a module.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{MethodRouter, get};
+
+use crate::error::ApiError;
+use crate::state::App;
+use crate::{api, pages};
+
+/// Groups of routes, as the metrics tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Route {
+    Resolve,
+    File,
+    Content,
+    Template,
+    Process,
+    Search,
+    Registries,
+    Describe,
+    Operations,
+    Asset,
+    Page,
+}
+
+impl Route {
+    /// Every group, in the order of their numbers.
+    pub(crate) const ALL: [Route; 11] = [
+        Route::Resolve,
+        Route::File,
+        Route::Content,
+        Route::Template,
+        Route::Process,
+        Route::Search,
+        Route::Registries,
+        Route::Describe,
+        Route::Operations,
+        Route::Asset,
+        Route::Page,
+    ];
+
+    /// The label in metrics.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Route::Resolve => "resolve",
+            Route::File => "file",
+            Route::Content => "content",
+            Route::Template => "template",
+            Route::Process => "process",
+            Route::Search => "search",
+            Route::Registries => "registries",
+            Route::Describe => "describe",
+            Route::Operations => "operations",
+            Route::Asset => "asset",
+            Route::Page => "page",
+        }
+    }
+
+    /// The group a path belongs to, by its beginning. The hot ones come first.
+    pub(crate) fn of(path: &str) -> Route {
+        let Some(rest) = path.strip_prefix("/api/v1/") else {
+            return match path {
+                "/healthz" | "/readyz" | "/metrics" => Route::Operations,
+                _ if path.starts_with("/assets/") => Route::Asset,
+                _ => Route::Page,
+            };
+        };
+        if rest == "resolve" {
+            Route::Resolve
+        } else if let Some(rest) = rest.strip_prefix("templates/") {
+            match rest.split_once("/-/") {
+                Some((_, aspect)) if aspect.len() > "files/".len() && aspect.starts_with("files/") => Route::File,
+                Some((_, "process")) => Route::Process,
+                _ => Route::Template,
+            }
+        } else if rest.starts_with("content/") {
+            Route::Content
+        } else if rest == "search" {
+            Route::Search
+        } else if rest.starts_with("registries") {
+            Route::Registries
+        } else {
+            Route::Describe
+        }
+    }
+
+    /// Whether answers of this group are kept ready and given without the router.
+    pub(crate) const fn is_hot(self) -> bool {
+        matches!(self, Route::Resolve | Route::File | Route::Content)
+    }
+}
+
+/// The routes that are not hot.
+pub(crate) fn routes(app: Arc<App>) -> Router {
+    Router::new()
+        // Tools. Answered before this router: GET /api/v1/resolve (api::resolve),
+        // GET /api/v1/templates/<reference>/-/files/<path> and GET /api/v1/content/<registry>/<digest>/<path> (api::files).
+        .route("/api/v1/search", only_get(get(api::search::search_templates)))
+        .route("/api/v1/registries", only_get(get(api::registries::list_registries)))
+        .route("/api/v1/registries/{*name}", only_get(get(api::registries::get_registry)))
+        // GET <reference>, <reference>/-/files/, <reference>/-/parameters; POST <reference>/-/process
+        .route(
+            "/api/v1/templates/{*reference}",
+            get(api::templates::get_template).post(api::process::process_template).fallback(api::method_not_allowed),
+        )
+        .route("/api/v1/status", only_get(get(api::operations::get_status)))
+        .route("/api/v1/openapi.json", only_get(get(api::openapi::get_openapi)))
+        .route("/api", get(api::unknown_path).fallback(api::unknown_path))
+        .route("/api/{*rest}", get(api::unknown_path).fallback(api::unknown_path))
+        // Operators.
+        .route("/healthz", only_get(get(api::operations::healthz)))
+        .route("/readyz", only_get(get(api::operations::readyz)))
+        .route("/metrics", only_get(get(api::operations::metrics)))
+        // People.
+        .route("/", get(pages::home::home))
+        .route("/search", get(pages::search::search))
+        .route("/registries", get(pages::registries::registries))
+        .route("/status", get(pages::status::status))
+        .route("/docs", get(pages::docs::index))
+        .route("/docs/errors/{id}", get(pages::docs::error))
+        .route("/docs/{*page}", get(pages::docs::page))
+        .route("/assets/{name}", get(pages::asset))
+        .route("/favicon.ico", get(pages::favicon))
+        .route("/robots.txt", get(pages::robots))
+        // <registry>, <registry>/<collection>/, <reference>, <reference>/-/files/…
+        .fallback(pages::reference::reference)
+        .with_state(app)
+}
+
+/// A route that answers GET, and HEAD, which the front turns into GET.
+fn only_get(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
+    route.fallback(|| async { Err::<(), ApiError>(api::method_error("GET")) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_their_group() {
+        for (path, route) in [
+            ("/api/v1/resolve", Route::Resolve),
+            ("/api/v1/templates/a/b/c/d:v1/-/files/x.yaml", Route::File),
+            ("/api/v1/templates/a/b/c/d:v1/-/files/", Route::Template),
+            ("/api/v1/templates/d", Route::Template),
+            ("/api/v1/templates/d/-/process", Route::Process),
+            ("/api/v1/content/a/b/c/sha256:0/x", Route::Content),
+            ("/api/v1/openapi.json", Route::Describe),
+            ("/readyz", Route::Operations),
+            ("/assets/x.css", Route::Asset),
+            ("/github.com/a/b", Route::Page),
+        ] {
+            assert_eq!(Route::of(path), route, "{path}");
+        }
+        for (index, route) in Route::ALL.into_iter().enumerate() {
+            assert_eq!(route as usize, index);
+        }
+    }
+}

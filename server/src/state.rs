@@ -1,0 +1,94 @@
+//! What every handler can reach. Made once at start; nothing in it changes but counters and caches.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use catalog::Catalog;
+use indexer::{Indexer, RegistryStatus};
+use schema::{Kind, RegistryName};
+use schema::processing::Step;
+use schema::reference::Home;
+use wire::operations::Workers;
+use worker::{Job, Pool, WorkerError};
+
+use crate::access_log::AccessLogger;
+use crate::metrics::Metrics;
+use crate::ready::ReadyAnswers;
+use crate::request_id::RequestIds;
+
+/// A future that is boxed because it crosses a trait object.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Whatever processes templates: the pool of worker processes, or the engine itself in tests of this crate.
+pub trait Processor: Send + Sync + 'static {
+    /// Runs one step of one job.
+    fn process(&self, job: Job) -> BoxFuture<'_, Result<Step, WorkerError>>;
+
+    /// Whether it can process templates of a kind at all.
+    fn can_process(&self, kind: Kind) -> bool;
+
+    /// How busy it is, and how many workers were stopped since the start.
+    fn load(&self) -> (Workers, u64);
+
+    /// What keeps templates in, in a line for operators, and whether that is everything it could be.
+    fn confinement(&self) -> (String, bool);
+}
+
+impl Processor for Arc<Pool> {
+    fn process(&self, job: Job) -> BoxFuture<'_, Result<Step, WorkerError>> {
+        Box::pin(Pool::process(self, job))
+    }
+
+    fn can_process(&self, kind: Kind) -> bool {
+        worker::can_process(kind)
+    }
+
+    fn load(&self) -> (Workers, u64) {
+        let stats = self.stats();
+        (Workers { workers: stats.workers, busy: stats.busy, queued: stats.queued }, stats.killed)
+    }
+
+    fn confinement(&self) -> (String, bool) {
+        let confinement = Pool::confinement(self);
+        let gaps = confinement.gaps();
+        let detail = if gaps.is_empty() { "everything asked for is in force".to_owned() } else { gaps.join("; ") };
+        (detail, confinement.is_complete())
+    }
+}
+
+/// Whatever brings registries up to date.
+pub trait Syncs: Send + Sync + 'static {
+    /// How it goes, by registry.
+    fn status(&self) -> Vec<RegistryStatus>;
+}
+
+impl Syncs for Arc<Indexer> {
+    fn status(&self) -> Vec<RegistryStatus> {
+        Indexer::status(self)
+    }
+}
+
+/// The shared state.
+pub(crate) struct App {
+    pub(crate) catalog: Catalog,
+    pub(crate) processor: Box<dyn Processor>,
+    pub(crate) syncs: Box<dyn Syncs>,
+    pub(crate) home: Option<Home>,
+    /// The public URL without its last slash, or nothing: what stands in front of a path in JSON. Never taken from a
+    /// request, so that no `Host` header gets into an answer others see.
+    pub(crate) base: String,
+    /// Where a command line on a page sends its reader: the public URL, else the address listened on.
+    pub(crate) shown_base: String,
+    pub(crate) metrics: Metrics,
+    pub(crate) ready: ReadyAnswers,
+    pub(crate) ids: RequestIds,
+    pub(crate) log: AccessLogger,
+}
+
+impl App {
+    /// How bringing one registry up to date goes.
+    pub(crate) fn sync_of(&self, name: &RegistryName) -> Option<RegistryStatus> {
+        self.syncs.status().into_iter().find(|status| status.name == *name)
+    }
+}

@@ -1,0 +1,124 @@
+//! What a path under `/api/v1/templates/`, `/api/v1/content/` or `/` is about.
+//!
+//! References contain slashes, so a route cannot be a pattern. `/-/` ends a reference: no segment of one begins with
+//! a dash. The raw path is split first and decoded after, so an escaped slash never makes a new segment.
+
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use schema::{Digest, RegistryName};
+
+/// What separates a reference from what is asked about it.
+const SEPARATOR: &str = "/-/";
+
+/// A reference and what is asked about it, decoded; neither is parsed yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Target<'a> {
+    pub(crate) reference: Cow<'a, str>,
+    pub(crate) aspect: Option<Aspect<'a>>,
+}
+
+/// What stands behind `/-/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Aspect<'a> {
+    /// `files/`
+    FileList,
+    /// `files/<path>`
+    File(Cow<'a, str>),
+    /// `parameters`
+    Parameters,
+    /// `process`
+    Process,
+    /// Anything else.
+    Unknown,
+}
+
+/// Splits the part of a raw path behind the prefix of the route. `None` if it is not UTF-8 once decoded.
+pub(crate) fn split(raw: &str) -> Option<Target<'_>> {
+    let (reference, aspect) = match raw.split_once(SEPARATOR) {
+        Some((reference, aspect)) => (reference, Some(aspect)),
+        None => (raw, None),
+    };
+    let aspect = match aspect {
+        None => None,
+        Some("files" | "files/") => Some(Aspect::FileList),
+        Some("parameters") => Some(Aspect::Parameters),
+        Some("process") => Some(Aspect::Process),
+        Some(other) => match other.strip_prefix("files/") {
+            Some(path) => Some(Aspect::File(decode(path)?)),
+            None => Some(Aspect::Unknown),
+        },
+    };
+    Some(Target { reference: decode(reference)?, aspect })
+}
+
+/// `<registry>/sha256:…/<path>`: a file by the digest of its version; an empty path is the listing.
+pub(crate) fn split_content(raw: &str) -> Option<(RegistryName, Digest, Cow<'_, str>)> {
+    let raw_digest = raw.find("/sha256:").or_else(|| raw.find("/sha256%3A")).or_else(|| raw.find("/sha256%3a"))?;
+    let registry = decode(&raw[..raw_digest])?.parse().ok()?;
+    let rest = &raw[raw_digest + 1..];
+    let (digest, path) = rest.split_once('/').unwrap_or((rest, ""));
+    Some((registry, decode(digest)?.parse().ok()?, decode(path)?))
+}
+
+/// Percent-decodes; `None` if the result is not UTF-8.
+pub(crate) fn decode(raw: &str) -> Option<Cow<'_, str>> {
+    percent_decode_str(raw).decode_utf8().ok()
+}
+
+/// What must be escaped in a path besides controls and what is not ASCII, so that a URL says the same everywhere it
+/// is written: in JSON, in HTML, in a shell's single quotes.
+const PATH: &AsciiSet = &CONTROLS
+    .add(b' ').add(b'"').add(b'#').add(b'%').add(b'\'').add(b'<').add(b'>').add(b'?').add(b'[').add(b'\\')
+    .add(b']').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
+
+/// Escapes a path whose slashes are slashes.
+pub(crate) fn encode_path(path: &str) -> String {
+    utf8_percent_encode(path, PATH).to_string()
+}
+
+/// Escapes a value of a query.
+pub(crate) fn encode_query(value: &str) -> String {
+    const QUERY: &AsciiSet = &PATH.add(b'&').add(b'+').add(b'=');
+    utf8_percent_encode(value, QUERY).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(raw: &str) -> (String, Option<Aspect<'_>>) {
+        let target = split(raw).unwrap();
+        (target.reference.into_owned(), target.aspect)
+    }
+
+    #[test]
+    fn the_first_separator_ends_the_reference() {
+        assert_eq!(target("a/b:v1"), ("a/b:v1".into(), None));
+        assert_eq!(target("a/b:v1/-/files/"), ("a/b:v1".into(), Some(Aspect::FileList)));
+        assert_eq!(target("a:v1/-/files/x/-/y"), ("a:v1".into(), Some(Aspect::File("x/-/y".into()))));
+        assert_eq!(target("a%3A%5Ev1/-/process"), ("a:^v1".into(), Some(Aspect::Process)));
+        assert_eq!(target("a/-/history"), ("a".into(), Some(Aspect::Unknown)));
+        // An escaped slash is a slash within a name, which no name has; it does not move the separator.
+        assert_eq!(target("a%2F-%2Ffiles"), ("a/-/files".into(), None));
+        assert_eq!(split("a%ff"), None);
+    }
+
+    #[test]
+    fn content_is_a_registry_a_digest_and_a_path() {
+        let digest = Digest::of(b"x");
+        let raw = format!("github.com/a/b/{digest}/dir/f%20g.yaml");
+        let (registry, found, path) = split_content(&raw).unwrap();
+        assert_eq!((registry.as_str(), found, path.as_ref()), ("github.com/a/b", digest, "dir/f g.yaml"));
+        assert!(split_content("github.com/a/b/sha256:12/x").is_none());
+        assert!(split_content("github.com/a/b/x").is_none());
+    }
+
+    #[test]
+    fn escaped_paths_come_back() {
+        for path in ["a b/c#d?e", "é/ü", "x'y\"z", "100%", "[a]{b}^`|\\"] {
+            assert_eq!(decode(&encode_path(path)).unwrap(), path);
+            assert_eq!(decode(&encode_query(path)).unwrap(), path);
+        }
+    }
+}

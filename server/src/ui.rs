@@ -1,0 +1,227 @@
+//! The small parts pages are made of: icons, badges, times, numbers, commands to copy.
+//!
+//! Each returns HTML that is safe as it stands; whatever comes from outside is escaped here. A state is always an
+//! icon and a word, never a colour alone.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use askama::filters::Safe;
+use schema::{Kind, Severity};
+use wire::Health;
+
+use crate::assets;
+use crate::time::Moment;
+
+type Html = Safe<String>;
+
+/// Text as HTML text or the value of an attribute in double quotes.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// An icon of the sprite, for the eye only.
+pub(crate) fn icon(name: &str) -> Html {
+    icon_of(name, "")
+}
+
+fn icon_of(name: &str, class: &str) -> Html {
+    let sprite = assets::url("icons.svg");
+    Safe(format!(r#"<svg class="ic{class}" width="16" height="16" aria-hidden="true"><use href="{sprite}#{name}"/></svg>"#))
+}
+
+/// The icon of a kind.
+pub(crate) fn kind_icon(kind: &Kind) -> Html {
+    icon(match kind {
+        Kind::Template => "k-template",
+        Kind::DmJinja | Kind::DmPython => "k-dm",
+        Kind::ServiceBroker => "k-broker",
+        Kind::InteroperatorPlan => "k-plan",
+        Kind::Chart => "k-chart",
+    })
+}
+
+fn badge_of(class: &str, symbol: &str, text: &str) -> Html {
+    Safe(format!(r#"<span class="badge {class}">{}{}</span>"#, icon(symbol).0, escape(text)))
+}
+
+const fn health_look(health: Health) -> (&'static str, &'static str) {
+    match health {
+        Health::Healthy => ("ok", "ok"),
+        Health::Warnings => ("warn", "warn"),
+        Health::Errors => ("bad", "bad"),
+    }
+}
+
+/// The health of something.
+pub(crate) fn health(health: &Health) -> Html {
+    let (class, symbol) = health_look(*health);
+    badge_of(class, symbol, health.as_str())
+}
+
+/// The health of what the page is about.
+pub(crate) fn health_solid(health: &Health) -> Html {
+    let (class, symbol) = health_look(*health);
+    badge_of(&format!("solid {class}"), symbol, health.as_str())
+}
+
+/// A severity.
+pub(crate) fn severity(severity: &Severity) -> Html {
+    let (class, symbol) = match severity {
+        Severity::Error => ("solid bad", "bad"),
+        Severity::Warning => ("solid warn", "warn"),
+        Severity::Info => ("solid info", "info"),
+    };
+    badge_of(class, symbol, severity.as_str())
+}
+
+/// The state of bringing a registry up to date.
+pub(crate) fn sync(state: &str) -> Html {
+    let (class, symbol, text) = match state {
+        "ready" => ("ok", "ok", "in step"),
+        "failed" => ("bad", "bad", "failing"),
+        other => ("wait", "wait", other),
+    };
+    badge_of(class, symbol, text)
+}
+
+/// The same for the registry the page is about.
+pub(crate) fn sync_solid(state: &str) -> Html {
+    Safe(sync(state).0.replacen("class=\"badge ", "class=\"badge solid ", 1))
+}
+
+/// A moment, relative, with the exact time beside it.
+pub(crate) fn moment(at: &i64) -> Html {
+    let moment = Moment::of(*at);
+    let exact = moment.exact();
+    Safe(format!(r#"<time datetime="{exact}" title="{exact}">{moment}</time>"#))
+}
+
+/// Whatever is counted with; templates hand it over by reference.
+pub(crate) trait Count {
+    /// The number.
+    fn count(&self) -> u64;
+}
+
+impl Count for u64 {
+    fn count(&self) -> u64 {
+        *self
+    }
+}
+
+impl Count for usize {
+    fn count(&self) -> u64 {
+        *self as u64
+    }
+}
+
+impl<C: Count> Count for &C {
+    fn count(&self) -> u64 {
+        (*self).count()
+    }
+}
+
+/// A count with its thousands apart.
+pub(crate) fn number(count: impl Count) -> String {
+    let digits = count.count().to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count and its noun.
+pub(crate) fn counted(count: impl Count, one: &str, many: &str) -> String {
+    format!("{} {}", number(&count), if count.count() == 1 { one } else { many })
+}
+
+/// Bytes, as people read them.
+pub(crate) fn bytes(count: &u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+    match *count {
+        small @ 0..1_024 => format!("{small} B"),
+        middle @ 1_024..1_048_576 => format!("{:.1} KiB", middle as f64 / 1_024.0),
+        large => format!("{:.1} MiB", large as f64 / 1_048_576.0),
+    }
+}
+
+/// A command to copy. The prompt is drawn, so it is never copied.
+pub(crate) fn command(text: &str) -> Html {
+    copyable(&escape(text), " class=\"sh\"", "Copy command")
+}
+
+/// A command that is HTML already: parts of it depend on a choice on the page.
+pub(crate) fn command_of(html: &str) -> Html {
+    copyable(html, " class=\"sh\"", "Copy command")
+}
+
+/// Text to copy that is no command and HTML already.
+pub(crate) fn copy_of(html: &str, label: &str) -> Html {
+    copyable(html, "", label)
+}
+
+fn copyable(html: &str, class: &str, label: &str) -> Html {
+    // Ids only have to differ within a page; counting on is simpler than counting anew for each.
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let id = NEXT.fetch_add(1, Ordering::Relaxed) % 1_000_000;
+    Safe(format!(
+        r#"<div class="cmd"><pre id="c{id}"{class}><code>{html}</code></pre><button type="button" class="btn quiet tiny" data-copy="c{id}" data-js hidden aria-label="{label}">{}</button></div>"#,
+        icon("copy").0
+    ))
+}
+
+/// A bar of healths, with its numbers in its label.
+pub(crate) fn health_bar(counts: &wire::registries::HealthCounts) -> Html {
+    let total = (counts.healthy + counts.warnings + counts.errors).max(1);
+    let label = format!("{} healthy, {} with warnings, {} with errors", counts.healthy, counts.warnings, counts.errors);
+    let mut bars = String::new();
+    let mut x = 0.0;
+    for (count, class) in [(counts.healthy, "f-ok"), (counts.warnings, "f-warn"), (counts.errors, "f-bad")] {
+        #[expect(clippy::cast_precision_loss, reason = "a share in per cent for a picture")]
+        let width = count as f64 * 100.0 / total as f64;
+        if count > 0 {
+            // A gap between neighbours, so that the parts show without colour.
+            let shown = (width - 0.6).max(0.4);
+            let _ = write!(bars, r#"<rect class="{class}" x="{x:.2}" width="{shown:.2}" height="8"/>"#);
+        }
+        x += width;
+    }
+    Safe(format!(
+        r#"<svg class="health" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="{label}">{bars}</svg>"#
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_sizes_read_well() {
+        assert_eq!(number(&7_u64), "7");
+        assert_eq!(number(&38_907_u64), "38,907");
+        assert_eq!(number(&1_000_000_usize), "1,000,000");
+        assert_eq!(counted(&1_usize, "file", "files"), "1 file");
+        assert_eq!(bytes(&14_541), "14.2 KiB");
+        assert_eq!(bytes(&512), "512 B");
+    }
+
+    #[test]
+    fn what_comes_from_outside_is_escaped() {
+        assert!(command("</code><script>").0.contains("&lt;/code&gt;&lt;script&gt;"));
+    }
+}

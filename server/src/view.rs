@@ -1,0 +1,241 @@
+//! From what the catalogue holds to what is said of it: URLs, and the wire forms both the API and the pages use.
+
+use std::sync::Arc;
+
+use catalog::{CollectionSnapshot, RegistrySnapshot, TemplateSnapshot, VersionSnapshot};
+use indexer::{RegistryStatus, State};
+use schema::reference::{Location, Reference, Selector};
+use schema::resolve::Rule;
+use schema::{Digest, RegistryName};
+use wire::registries::{Collection, Counts, HealthCounts, RegistrySummary, Sync, TemplateSummary};
+use wire::{Finding, Health, Notice, files, resolve, templates};
+
+use crate::state::App;
+use crate::target::encode_path;
+use crate::time::rfc3339;
+
+/// The health of a version.
+pub(crate) fn health(version: &VersionSnapshot) -> Health {
+    Health::of(version.all_findings())
+}
+
+/// The reference to exactly one version.
+pub(crate) fn exact(location: &Location, version: &VersionSnapshot) -> Reference {
+    Reference::to(location, Selector::Exactly(version.version.clone()))
+}
+
+/// The reference to exactly one version and its bytes.
+pub(crate) fn pinned(location: &Location, version: &VersionSnapshot) -> Reference {
+    let mut reference = exact(location, version);
+    reference.digest = Some(version.digest);
+    reference
+}
+
+/// URLs of things, relative to the root of the server or behind its public URL.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Urls<'a> {
+    /// The public URL without its last slash, or nothing.
+    pub(crate) base: &'a str,
+}
+
+impl Urls<'_> {
+    pub(crate) fn template(self, reference: &Reference) -> String {
+        format!("{}/api/v1/templates/{}", self.base, encode_path(&reference.to_string()))
+    }
+
+    pub(crate) fn aspect(self, reference: &Reference, aspect: &str) -> String {
+        format!("{}/-/{aspect}", self.template(reference))
+    }
+
+    pub(crate) fn content(self, registry: &RegistryName, digest: &Digest, path: &str) -> String {
+        format!("{}/api/v1/content/{registry}/{digest}/{}", self.base, encode_path(path))
+    }
+
+    pub(crate) fn registry(self, registry: &RegistryName) -> String {
+        format!("{}/api/v1/registries/{registry}", self.base)
+    }
+
+    pub(crate) fn page(self, reference: &Reference) -> String {
+        format!("{}/{}", self.base, encode_path(&reference.to_string()))
+    }
+}
+
+/// The files of a version.
+pub(crate) fn file_list(urls: Urls<'_>, registry: &RegistryName, version: &VersionSnapshot) -> Vec<files::File> {
+    let file = |entry: &catalog::FileEntry| files::File {
+        path: entry.path.clone(),
+        size: entry.size,
+        executable: entry.executable,
+        digest: entry.digest.to_string(),
+        url: urls.content(registry, &version.digest, &entry.path),
+    };
+    version.files.iter().map(file).collect()
+}
+
+/// What a reference got.
+pub(crate) fn resolved(app: &App, requested: &str, found: &catalog::Resolved<'_>) -> resolve::Resolved {
+    let (urls, template, version) = (app.urls(), found.template, found.version);
+    let location = &template.location;
+    let exact = exact(location, version);
+    let pinned = pinned(location, version);
+    let newer = |version: Option<&schema::Version>| version.map(ToString::to_string);
+    resolve::Resolved {
+        requested: requested.to_owned(),
+        resolved: version.version.to_string(),
+        pinned: pinned.to_string(),
+        reference: Reference::to(location, Selector::HighestPatch(version.version.clone())).to_string(),
+        registry: location.registry.to_string(),
+        collection: location.collection.as_ref().map(ToString::to_string),
+        template: location.template.to_string(),
+        version: version.directory().to_owned(),
+        rule: rule(found).to_owned(),
+        why: why(found),
+        commit: version.commit.clone(),
+        digest: version.digest.to_string(),
+        kind: version.kind,
+        health: health(version),
+        entry: version.entry.clone(),
+        files: file_list(urls, &location.registry, version),
+        newer: resolve::Newer { minor: newer(found.resolution.newer_minor), major: newer(found.resolution.newer_major) },
+        withdrawn: version.withdrawn.as_ref().map(Notice::from),
+        deprecated: version.deprecated.as_ref().map(Notice::from),
+        links: resolve::Links {
+            template: urls.template(&exact),
+            files: urls.aspect(&exact, "files/"),
+            content: urls.content(&location.registry, &version.digest, ""),
+            parameters: urls.aspect(&exact, "parameters"),
+            process: app.processor.can_process(version.kind).then(|| urls.aspect(&exact, "process")),
+            page: urls.page(&exact),
+        },
+    }
+}
+
+/// The word for the rule that chose a version.
+fn rule(found: &catalog::Resolved<'_>) -> &'static str {
+    found.resolution.rule.as_str()
+}
+
+/// Why a reference got this version, in a sentence that names what was passed over.
+pub(crate) fn why(found: &catalog::Resolved<'_>) -> String {
+    let version = &found.version.version;
+    let minor = format!("v{}.{}", version.major(), version.minor());
+    match found.resolution.rule {
+        Rule::Exact => format!("{version} was asked for exactly"),
+        Rule::Highest => format!("{version} is the highest version that may be chosen"),
+        Rule::HighestPatch => format!("{version} is the highest patch of {minor}; use :={version} for exactly that"),
+        Rule::HighestMinor => format!("{version} is the highest minor of v{}", version.major()),
+    }
+}
+
+/// Every version of a template, newest first.
+pub(crate) fn versions(template: &TemplateSnapshot) -> Vec<templates::Version> {
+    let version = |version: &Arc<VersionSnapshot>| templates::Version {
+        version: version.version.to_string(),
+        digest: version.digest.to_string(),
+        health: health(version),
+        published: rfc3339(version.published_at),
+        withdrawn: version.withdrawn.as_ref().map(Notice::from),
+        deprecated: version.deprecated.as_ref().map(Notice::from),
+    };
+    template.versions.values().rev().map(version).collect()
+}
+
+/// Findings, as they are said.
+pub(crate) fn findings<'a>(findings: impl IntoIterator<Item = &'a schema::Finding>) -> Vec<Finding> {
+    findings.into_iter().map(Finding::from).collect()
+}
+
+/// How healthy the versions of a registry are. Reads every version's findings: for one registry at a time.
+pub(crate) fn health_counts<'a>(templates: impl IntoIterator<Item = &'a Arc<TemplateSnapshot>>) -> HealthCounts {
+    let mut counts = HealthCounts::default();
+    for version in templates.into_iter().flat_map(|template| template.versions.values()) {
+        counts.add(health(version));
+    }
+    counts
+}
+
+/// How bringing a registry up to date goes.
+pub(crate) fn sync(status: Option<&RegistryStatus>, registry: Option<&RegistrySnapshot>) -> Sync {
+    let failure = registry.and_then(|registry| registry.failure.as_ref());
+    let Some(status) = status else {
+        // Not synced by this server: what the catalogue remembers is all there is.
+        return Sync {
+            state: if failure.is_some() { "failed" } else { "waiting" }.to_owned(),
+            message: failure.map(|failure| failure.message.clone()),
+            last_success: registry.and_then(|registry| registry.indexed_at).map(rfc3339),
+            next: None,
+        };
+    };
+    let (state, message) = match &status.state {
+        State::Waiting => ("waiting", None),
+        State::Scanning { versions: 0 } => ("fetching", None),
+        State::Scanning { versions } => ("scanning", Some(format!("{versions} versions so far"))),
+        State::Publishing => ("publishing", None),
+        State::Ready => ("ready", None),
+        State::Failed { message } => ("failed", Some(message.clone())),
+    };
+    Sync {
+        state: state.to_owned(),
+        message,
+        last_success: status.last_success.or_else(|| registry.and_then(|registry| registry.indexed_at)).map(rfc3339),
+        next: status.next.map(rfc3339),
+    }
+}
+
+/// A registry in a list.
+pub(crate) fn registry_summary(urls: Urls<'_>, registry: &RegistrySnapshot, status: Option<&RegistryStatus>) -> RegistrySummary {
+    RegistrySummary {
+        name: registry.name.to_string(),
+        title: registry.title.clone(),
+        description: registry.description.clone(),
+        counts: Counts {
+            collections: registry.counts.collections,
+            templates: registry.counts.templates,
+            versions: registry.counts.versions,
+        },
+        sync: sync(status, Some(registry)),
+        url: urls.registry(&registry.name),
+    }
+}
+
+/// A registry and everything in it.
+pub(crate) fn registry(urls: Urls<'_>, registry: &RegistrySnapshot, status: Option<&RegistryStatus>) -> wire::registries::Registry {
+    wire::registries::Registry {
+        summary: registry_summary(urls, registry, status),
+        health: health_counts(registry.templates()),
+        source: registry.source.clone(),
+        commit: registry.commit.clone(),
+        indexed: registry.indexed_at.map(rfc3339),
+        maintainers: registry.maintainers.clone(),
+        links: registry.links.clone(),
+        collections: registry.collections.values().map(|one| collection(urls, one)).collect(),
+        findings: findings(registry.findings.iter()),
+    }
+}
+
+fn collection(urls: Urls<'_>, collection: &CollectionSnapshot) -> Collection {
+    Collection {
+        name: collection.name.as_ref().map(ToString::to_string),
+        path: collection.path.clone(),
+        title: collection.title.clone(),
+        description: collection.description.clone(),
+        templates: collection.templates.values().filter_map(|one| template_summary(urls, one)).collect(),
+    }
+}
+
+/// A template in a list; none for one without listed versions.
+pub(crate) fn template_summary(urls: Urls<'_>, template: &TemplateSnapshot) -> Option<TemplateSummary> {
+    let latest = template.latest()?;
+    let reference = Reference::to(&template.location, Selector::Highest);
+    Some(TemplateSummary {
+        name: template.name.to_string(),
+        latest: latest.version.to_string(),
+        kind: latest.kind,
+        title: latest.inspection.title.clone(),
+        description: latest.inspection.description.clone(),
+        health: health(latest),
+        versions: template.versions.len(),
+        url: urls.template(&reference),
+        reference: reference.to_string(),
+    })
+}

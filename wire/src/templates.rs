@@ -1,0 +1,59 @@
+//! The answer to `GET /api/v1/templates/<reference>`.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::common::{Finding, Health, Notice};
+use crate::resolve::Resolved;
+
+/// Everything known of one version, and the versions beside it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Template {
+    /// The version the reference gets, as `resolve` answers it.
+    #[serde(flatten)]
+    pub resolved: Resolved,
+    /// A title for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Words it is tagged with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// A link to documentation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documentation: Option<String>,
+    /// A link to support.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub support: Option<String>,
+    /// Kinds of the objects it makes, as far as its text tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub object_kinds: Vec<String>,
+    /// When this catalogue first published it.
+    pub published: String,
+    /// What is wrong with it.
+    pub findings: Vec<Finding>,
+    /// Every version of the template, newest first.
+    pub versions: Vec<Version>,
+}
+
+/// One version in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Version {
+    /// The version in full.
+    #[schema(example = "v1.0.4")]
+    pub version: String,
+    /// The digest of its files.
+    pub digest: String,
+    /// Its worst finding.
+    pub health: Health,
+    /// When this catalogue first published it.
+    pub published: String,
+    /// Why it is no longer chosen, if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn: Option<Notice>,
+    /// Why it is on its way out, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<Notice>,
+}
