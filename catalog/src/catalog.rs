@@ -49,7 +49,7 @@ impl Default for Options {
 }
 
 /// What was found when opening.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Opened {
     /// The generation that readers see.
     pub generation: u64,
@@ -61,6 +61,9 @@ pub struct Opened {
     pub replayed: usize,
     /// Why the search index was built anew, if it was.
     pub rebuilt: Option<&'static str>,
+    /// Whether the search index could not be brought up to date, which the log explains and the next write tries
+    /// again. Everything else works.
+    pub search_behind: bool,
 }
 
 /// What a publication did.
@@ -163,8 +166,8 @@ impl Catalog {
             faults: Faults::default(),
         };
         let catalog = Catalog(Arc::new(inner));
-        let (replayed, rebuilt) = catalog.0.clone().catch_up(found).await?;
-        let opened = Opened { generation, registries: counts.registries, versions: counts.versions, replayed, rebuilt };
+        let caught_up = catalog.0.clone().catch_up(found).await?;
+        let opened = Opened { generation, registries: counts.registries, versions: counts.versions, ..caught_up };
         Ok((catalog, opened))
     }
 
@@ -213,7 +216,7 @@ impl Catalog {
         let mut files = Vec::with_capacity(version.files.len());
         for file in version.files.iter() {
             match self.blob_or_load(viewer, registry, &file.digest).await? {
-                Some(bytes) => files.push((file.path.clone(), bytes.to_vec())),
+                Some(bytes) => files.push((file.path.clone(), Arc::<[u8]>::from(&bytes[..]))),
                 None => return Ok(None),
             }
         }
@@ -274,6 +277,8 @@ impl Catalog {
     /// size. Storing what is stored is harmless.
     pub async fn put_blobs(&self, batch: Vec<(Digest, Vec<u8>)>) -> Result<(), WriteError> {
         self.write(move |inner| async move {
+            let _writing = inner.writing.lock().await;
+            inner.check_open()?;
             inner.blobs.put(&inner.store, batch).await?;
             inner.faults.reached(Point::BlobsWritten)
         })
@@ -542,15 +547,14 @@ impl Inner {
         Ok(Update::Put(template.clone(), text))
     }
 
-    /// Brings an index that was just opened to the store's generation: how many templates were replayed, and why it
-    /// was built anew if it was.
-    async fn catch_up(self: Arc<Self>, found: Found) -> Result<(usize, Option<&'static str>), OpenError> {
+    /// Brings an index that was just opened to the store's generation. What fails here is tried again with the next
+    /// write: a catalogue that cannot search is better than none.
+    async fn catch_up(self: Arc<Self>, found: Found) -> Result<Opened, StoreError> {
         let snapshot = self.snapshot.load_full();
-        let failed = |cause: String| OpenError::Search { path: self.directory.join("search"), cause };
+        let mut behind = self.writing.lock().await;
         match found {
-            Found::At(generation) if generation == snapshot.generation => Ok((0, None)),
+            Found::At(generation) if generation == snapshot.generation => Ok(Opened::default()),
             Found::At(generation) => {
-                let mut behind = self.writing.lock().await;
                 for [registry, collection, template] in self.store.touched_since(generation).await? {
                     if template.is_empty() {
                         behind.registries.insert(registry);
@@ -559,30 +563,39 @@ impl Inner {
                     }
                 }
                 let replayed = behind.templates.len();
-                match self.clone().follow(&mut behind).await {
-                    Ok(true) => Ok((replayed, None)),
-                    Ok(false) | Err(_) => Err(failed("it could not be brought up to date; the log says why".to_owned())),
-                }
+                let followed = self.clone().follow(&mut behind).await;
+                Ok(Opened { replayed, search_behind: !followed.unwrap_or(false), ..Opened::default() })
             }
             Found::Empty(why) => {
-                let templates = snapshot.registries.values().flat_map(|registry| registry.templates().cloned().collect::<Vec<_>>());
-                let templates = templates.collect::<Vec<_>>();
-                for some in templates.chunks(REBUILT_AT_ONCE) {
-                    let mut updates = Vec::with_capacity(some.len());
-                    for template in some {
-                        updates.push(self.put(template).await?);
-                    }
-                    let inner = self.clone();
-                    let added = tokio::task::spawn_blocking(move || inner.index.add(&updates)).await;
-                    added.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
+                let templates = snapshot.registries.values().flat_map(|registry| registry.templates());
+                let templates = templates.cloned().collect::<Vec<_>>();
+                let rebuilt = self.clone().rebuild(&templates, snapshot.generation).await;
+                if let Err(error) = &rebuilt {
+                    tracing::error!(%error, "the search index was not built; the next write tries again");
+                    behind.templates.extend(templates.iter().map(|template| template.location.clone()));
                 }
-                let inner = self.clone();
-                let generation = snapshot.generation;
-                let committed = tokio::task::spawn_blocking(move || inner.index.commit(generation, &Faults::default())).await;
-                committed.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
-                Ok((0, Some(why)))
+                Ok(Opened { rebuilt: Some(why), search_behind: rebuilt.is_err(), ..Opened::default() })
             }
         }
+    }
+
+    /// Fills an empty index, some templates at a time, so that not all READMEs are in memory at once.
+    async fn rebuild(
+        self: Arc<Self>,
+        templates: &[Arc<TemplateSnapshot>],
+        generation: u64,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        for some in templates.chunks(REBUILT_AT_ONCE) {
+            let mut updates = Vec::with_capacity(some.len());
+            for template in some {
+                updates.push(self.put(template).await?);
+            }
+            let inner = self.clone();
+            tokio::task::spawn_blocking(move || inner.index.add(&updates)).await??;
+        }
+        let inner = self.clone();
+        tokio::task::spawn_blocking(move || inner.index.commit(generation, &inner.faults)).await??;
+        Ok(())
     }
 }
 

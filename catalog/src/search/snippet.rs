@@ -6,8 +6,6 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use tantivy::tokenizer::TokenStream;
-
 use super::words;
 
 /// Bytes of a snippet, roughly.
@@ -28,6 +26,9 @@ pub struct Snippet {
 pub(super) struct Matcher {
     words: Vec<String>,
     stems: HashSet<String>,
+    /// First letters of the words: stems are only made of words that begin with one of them. A page of hits is some
+    /// hundred kilobytes of text, and stemming is what would cost most of a search.
+    first: HashSet<char>,
 }
 
 impl Matcher {
@@ -35,20 +36,22 @@ impl Matcher {
         let joined = terms.windows(2).map(<[String]>::concat);
         let words = terms.iter().cloned().chain(joined).collect::<Vec<_>>();
         let stems = words.iter().map(|word| words::stem(word)).collect();
-        Matcher { words, stems }
+        let first = words.iter().filter_map(|word| word.chars().next()).collect();
+        Matcher { words, stems, first }
     }
 
     /// Where words of a text match: in order, not overlapping.
     pub(super) fn matches(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::<Range<usize>>::new();
-        let mut analyzer = words::stems();
-        let mut stream = analyzer.token_stream(text);
-        while stream.advance() {
-            let token = stream.token();
-            let range = token.offset_from..token.offset_to;
-            let written = || text[range.clone()].to_lowercase();
-            let begins = |word: &String| word.chars().count() >= 2 && written().starts_with(word.as_str());
-            if self.stems.contains(&token.text) || self.words.iter().any(begins) {
+        if self.words.is_empty() {
+            return found;
+        }
+        for (word, range) in words::words(text) {
+            if !word.chars().next().is_some_and(|first| self.first.contains(&first)) {
+                continue;
+            }
+            let begins = |asked: &String| asked.chars().count() >= 2 && word.starts_with(asked.as_str());
+            if self.words.iter().any(begins) || self.stems.contains(&words::stem(&word)) {
                 found.push(range);
             }
         }

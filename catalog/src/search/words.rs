@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
+use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 
 /// Words longer than this are no words; in bytes.
 pub(super) const LONGEST: usize = 60;
@@ -27,9 +27,9 @@ pub(super) fn stems() -> TextAnalyzer {
     TextAnalyzer::builder(Words).filter(Stemmer::new(Language::English)).build()
 }
 
-/// The stem of one word.
+/// The stem of one word in lower case.
 pub(super) fn stem(word: &str) -> String {
-    let mut analyzer = stems();
+    let mut analyzer = TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::new(Language::English)).build();
     let mut stream = analyzer.token_stream(word);
     if stream.advance() { stream.token().text.clone() } else { word.to_owned() }
 }
@@ -57,7 +57,7 @@ pub(super) fn runs(text: &str) -> Vec<(String, Range<usize>)> {
 }
 
 /// All words of a text with where they stand; joined ones stand on all their parts.
-fn words(text: &str) -> Vec<(String, Range<usize>)> {
+pub(super) fn words(text: &str) -> Vec<(String, Range<usize>)> {
     let runs = runs(text);
     let mut words = Vec::with_capacity(runs.len());
     let mut first = 0;
