@@ -2,14 +2,13 @@
 //! left. Depth first, in order, as the original; but all that is wrong is reported at once, and references that
 //! are not here yet are asked for together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use schema::limits::Budget;
 use schema::processing::{
     Cause, Failure, Outcome, Problem, Provided, Request, ResolvedReference, Step, Template,
 };
-use schema::reference::{Reference, Selector};
 use schema::{Kind, Severity};
 use serde_json::json;
 use yaml::{Map, Spans, Value};
@@ -18,12 +17,12 @@ use crate::configuration::{self, Configuration};
 use crate::imports::Imports;
 use crate::jinja::{Context, Failed, Renderer};
 use crate::layout::{self, Expanded, sorted};
-use crate::python::{repr, text};
+use crate::python::text;
+use crate::resource::{checked, is_reference, object_as_resource, outputs_of};
 use crate::schema_file::{self, SchemaFile};
+use crate::trail::{Trail, endless};
 use crate::{properties, references};
 
-/// How deep templates may be nested.
-const DEEPEST: usize = 32;
 /// The most problems that are listed.
 const MOST_PROBLEMS: usize = 100;
 /// The most templates expanded for one request, whatever they make.
@@ -129,33 +128,6 @@ enum Source<'l> {
         file: &'l str,
         spans: Option<&'l Spans>,
     },
-}
-
-/// The templates that are being expanded, innermost first.
-struct Trail<'t> {
-    parent: Option<&'t Trail<'t>>,
-    name: String,
-    resource_type: &'t str,
-    properties: Option<&'t Value>,
-    depth: usize,
-}
-
-impl Trail<'_> {
-    /// `a (x.jinja) > b (y.jinja)`, outermost first.
-    fn text(&self) -> String {
-        let mut steps = Vec::new();
-        let mut here = Some(self);
-        while let Some(trail) = here {
-            steps.push(format!("{} ({})", trail.name, trail.resource_type));
-            here = trail.parent;
-        }
-        steps.reverse();
-        if steps.len() > 8 {
-            let left_out = steps.len() - 6;
-            steps.splice(3..3 + left_out, [format!("… {left_out} more …")]);
-        }
-        steps.join(" > ")
-    }
 }
 
 struct Expansion<'a> {
@@ -333,7 +305,8 @@ impl<'a> Expansion<'a> {
             Step::Done(outcome) => {
                 self.diagnostics.extend(outcome.diagnostics);
                 self.made += outcome.objects.len();
-                let children = outcome.objects.into_iter().map(|object| layout::plain(&of_object(object)));
+                let children =
+                    outcome.objects.into_iter().map(|object| layout::plain(&object_as_resource(object)));
                 Some(layout::expanded(resource, given, children.collect(), Map::new()))
             }
             Step::Needs(more) => {
@@ -544,74 +517,6 @@ fn cause_of(level: &Level<'_>) -> Cause {
     }
 }
 
-/// A resource's map, name and type, if it has them and its name is new in its list. The words are the original's.
-fn checked<'v>(
-    item: &'v Value,
-    names: &mut Vec<&'v Value>,
-    title: &str,
-) -> Result<(&'v Map, &'v Value, &'v str), String> {
-    let Some(map) = item.as_map() else {
-        return Err(format!(
-            "a resource is of type {}; it must be a map with a name and a type: {}",
-            item.kind_name(),
-            repr(item)
-        ));
-    };
-    let Some(name) = map.get("name").filter(|name| !name.is_null()) else {
-        return Err(format!("Resource does not have a name. Resource: {}", repr(item)));
-    };
-    let resource_type = match map.get("type") {
-        None | Some(Value::Null) => {
-            return Err(format!("Resource does not have type defined. Resource: {}", repr(item)));
-        }
-        Some(Value::String(resource_type)) => resource_type,
-        Some(other) => {
-            return Err(format!(
-                "the type of a resource is of type {}; it must be a text. Resource: {}",
-                other.kind_name(),
-                repr(item)
-            ));
-        }
-    };
-    if names.contains(&name) {
-        return Err(format!(
-            "Resource name '{}' is not unique in {title}. Resource: {}",
-            text(name),
-            repr(item)
-        ));
-    }
-    names.push(name);
-    Ok((map, name, resource_type))
-}
-
-/// Whether a type refers to a version in a registry: it parses as a reference, and says which version.
-///
-/// Types of services (`v1/Pod`, `gcp-types/compute-v1:instances`) and file names are none.
-fn is_reference(resource_type: &str) -> bool {
-    resource_type
-        .parse::<Reference>()
-        .is_ok_and(|reference| reference.selector != Selector::Highest || reference.digest.is_some())
-}
-
-/// A template that expands itself with the same properties will never end; nor will one that is nested too deep.
-fn endless(trail: &Trail<'_>, name: &Value) -> Option<Problem> {
-    let mut parent = trail.parent;
-    while let Some(earlier) = parent {
-        let same_input = earlier.properties == trail.properties && earlier.name == text(name);
-        if earlier.resource_type == trail.resource_type && same_input {
-            let message = format!("{} expands itself without end: {}", trail.resource_type, trail.text());
-            return Some(
-                Problem::error(message).hint("take the resource of its own type out of the template"),
-            );
-        }
-        parent = earlier.parent;
-    }
-    (trail.depth > DEEPEST).then(|| {
-        let message = format!("templates are nested more than {DEEPEST} deep: {}", trail.text());
-        Problem::error(message).hint("look for templates that use each other")
-    })
-}
-
 /// What a template wrote is not YAML: the line that is wrong is one of its output, so it is shown.
 fn not_yaml(error: &yaml::Error, path: &str, rendered: &str) -> Problem {
     let line = error.position.and_then(|position| {
@@ -624,32 +529,4 @@ fn not_yaml(error: &yaml::Error, path: &str, rendered: &str) -> Problem {
     });
     Problem::error(format!("what {path} wrote is not YAML: {}{}", error.message, line.unwrap_or_default()))
         .in_file(path)
-}
-
-/// Outputs by name, with references to the outputs of the templates they come from resolved.
-fn outputs_of(listed: Option<&Value>, children: &[Expanded]) -> Map {
-    let mut known = BTreeMap::new();
-    for child in children.iter().filter(|child| !child.outputs.is_empty()) {
-        known.insert(text(child.layout.get("name").unwrap_or(&Value::Null)), child.outputs.clone());
-    }
-    let mut outputs = Map::new();
-    for output in listed.and_then(Value::as_list).unwrap_or_default() {
-        if let (Some(name), Some(value)) = (output.get("name"), output.get("value")) {
-            outputs.insert(text(name), references::resolve(value, &known));
-        }
-    }
-    outputs
-}
-
-/// The resource an object of another kind of template becomes.
-fn of_object(object: serde_json::Value) -> Map {
-    let object = Value::from_json(object);
-    let kind = object.get("kind").and_then(Value::as_str).unwrap_or("object").to_owned();
-    let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-    let name = format!("{}-{name}", kind.to_lowercase());
-    Map::from_iter([
-        ("name".to_owned(), Value::from(name)),
-        ("type".to_owned(), Value::from(kind)),
-        ("properties".to_owned(), object),
-    ])
 }

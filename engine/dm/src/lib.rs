@@ -25,8 +25,10 @@ mod layout;
 mod properties;
 mod python;
 mod references;
+mod resource;
 mod rules;
 mod schema_file;
+mod trail;
 
 pub use expansion::{Others, process, process_with};
 pub use inspect::inspect;
