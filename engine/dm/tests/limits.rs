@@ -84,3 +84,86 @@ fn deep_settings_are_refused() {
     };
     assert!(failure.problems.first().unwrap().message.contains("64 levels"));
 }
+
+/// Pieces of templates, put together at random.
+const PIECES: &[&str] = &[
+    "{{ ",
+    " }}",
+    "{% ",
+    " %}",
+    "{# ",
+    " #}",
+    "for a in ",
+    "if ",
+    "endfor",
+    "endif",
+    "else",
+    "set x = ",
+    "macro m(a)",
+    "endmacro",
+    "import 't.jinja' as t",
+    "include 't.jinja'",
+    "from 't.jinja' import m",
+    "properties",
+    "env.name",
+    ".a",
+    "[0]",
+    "['a']",
+    "[1:]",
+    "range(9)",
+    "'%s' % ",
+    "'%-99d'",
+    "(1, 2)",
+    "\"é\"",
+    " ~ ",
+    " + ",
+    " * 99",
+    " | ",
+    "replace('a', 'b')",
+    "join(',')",
+    "indent(4)",
+    "round(2)",
+    "int",
+    "tojson",
+    ".split('')",
+    ".zfill(9)",
+    ".rsplit()",
+    ".items()",
+    ".center(9, 'é')",
+    ".format(1)",
+    "resources:\n",
+    "- name: a\n",
+    "  type: vm\n",
+    "  type: t.jinja\n",
+    "\n",
+    "x",
+    "{",
+    "}",
+    "%",
+    "'",
+    "\"",
+    "\\",
+    "raw",
+    "endraw",
+    "-",
+    "é",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 1_000, failure_persistence: None, ..Default::default() })]
+
+    /// Whatever a template is, expanding it ends, in a result or in problems that are said.
+    #[test]
+    fn any_template_is_answered(pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..16)) {
+        let text = pieces.concat();
+        match run(&[("t.jinja", &text), ("t.jinja.schema", &text)]) {
+            Step::Failed(failure) => assert!(!failure.message.is_empty()),
+            Step::Done(outcome) => assert!(outcome.layout.is_some()),
+            Step::Needs(needs) => assert!(!needs.is_empty()),
+        }
+        match run(&[("t.jinja", &format!("resources:\n{text}"))]) {
+            Step::Failed(failure) => assert!(!failure.problems.is_empty()),
+            Step::Done(_) | Step::Needs(_) => {}
+        }
+    }
+}

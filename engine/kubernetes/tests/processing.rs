@@ -221,3 +221,68 @@ fn an_instance_is_labelled_and_the_answer_names_its_selector() {
     assert_eq!((&template["kind"], &template["parameters"][2]["value"]), (&json!("Template"), &json!("p")));
     assert_eq!(template["objects"][0]["metadata"]["name"], "mongodb");
 }
+
+/// Pieces of Templates in flow style, put together at random.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ", ",
+    ": ",
+    "kind",
+    "Template",
+    "apiVersion",
+    "v1",
+    "template.openshift.io/v1",
+    "objects",
+    "parameters",
+    "labels",
+    "message",
+    "metadata",
+    "annotations",
+    "name",
+    "value",
+    "generate",
+    "expression",
+    "from",
+    "'[a-z]{3}'",
+    "'[Z-A]{3}'",
+    "required",
+    "true",
+    "'${A}'",
+    "'${{A}}'",
+    "$(A)",
+    "$((A))",
+    "'$$(A)'",
+    "A",
+    "5",
+    "null",
+    "spec",
+    "containers",
+    "env",
+    "args",
+    "selector",
+    "namespace",
+    "items",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 2_000, failure_persistence: None, ..Default::default() })]
+
+    /// Whatever a Template is, processing and inspecting it ends, in a result or in problems that are said.
+    #[test]
+    fn any_template_is_answered(pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..24)) {
+        let body = pieces.concat();
+        for text in [body.clone(), format!("{{kind: Template, apiVersion: v1, parameters: [{{name: A, value: x}}], objects: [{{kind: Pod, spec: {body}}}]}}")] {
+            match run(&text, &request(Value::Null), &Budget::default()) {
+                Step::Failed(failure) => assert!(!failure.message.is_empty()),
+                Step::Done(outcome) => assert!(outcome.dialect.is_some()),
+                Step::Needs(_) => unreachable!("a Template refers to no other"),
+            }
+            let files = [("t.yaml", text.into_bytes())].into_iter().collect();
+            let template = Template { name: "t".to_owned(), kind: Kind::Template, entry: "t.yaml".to_owned(), files };
+            assert!(engine_kubernetes::inspect(&template).parameters.is_object());
+        }
+    }
+}
