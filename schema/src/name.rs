@@ -54,7 +54,8 @@ pub enum NameError {
 pub fn check(text: &str) -> Result<(), NameError> {
     let Some(first) = text.chars().next() else { return Err(NameError::Empty) };
     if text.len() > LONGEST {
-        return Err(NameError::TooLong { start: text.chars().take(24).collect(), length: text.len() });
+        let start = text.chars().take(24).flat_map(char::escape_debug).collect();
+        return Err(NameError::TooLong { start, length: text.len() });
     }
     let name = || text.escape_debug().to_string();
     if let Some(found) = text.chars().find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_' | '-')) {

@@ -69,7 +69,10 @@ pub(crate) fn version(bytes: &[u8]) {
 /// `registry.yaml` maps collections to safe paths only; what it says survives the pipe between our processes.
 pub(crate) fn registry_file(bytes: &[u8]) {
     let (file, findings) = RegistryFile::parse(bytes);
-    let lines = bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count() + 1;
+    let text = String::from_utf8_lossy(bytes);
+    let breaks = text.matches(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']).count();
+    // What ends without a line break is read as if it had one: its end is the start of one more line.
+    let lines = breaks + 1 + usize::from(!text.ends_with('\n'));
     for finding in &findings {
         assert_finding(finding);
         let line = finding.place.map_or(1, |place| place.line);
