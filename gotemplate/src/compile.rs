@@ -158,6 +158,7 @@ pub(crate) struct Entry {
     pub(crate) slots: u32,
     /// Nothing but white space: never replaces another definition.
     pub(crate) empty: bool,
+    pub(crate) body: NodeId,
 }
 
 /// One parsed and compiled text.
@@ -291,7 +292,13 @@ pub(crate) fn compile(name: &str, source: &str, parsed: Parsed, profile: &Profil
         compiler.emit(Op::Return);
         let empty = compiler.unit.tree.is_empty_body(definition.body, source);
         let slots = u32::try_from(compiler.slots).unwrap_or(u32::MAX);
-        compiler.unit.entries.push(Entry { name: definition.name, start, slots, empty });
+        compiler.unit.entries.push(Entry {
+            name: definition.name,
+            start,
+            slots,
+            empty,
+            body: definition.body,
+        });
     }
     compiler.unit
 }

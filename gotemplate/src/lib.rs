@@ -3,6 +3,7 @@
 
 mod ast;
 mod budget;
+mod cache;
 mod compile;
 mod context;
 mod error;
@@ -16,6 +17,7 @@ mod plain;
 pub mod profile;
 mod program;
 mod regex;
+mod report;
 mod strconv;
 pub mod time;
 mod toml;
@@ -24,10 +26,12 @@ mod value;
 mod vm;
 
 pub use budget::{Budget, Limit};
+pub use cache::ProgramCache;
 pub use context::{Clock, Context, Failure, FixedClock, Random, SeededRandom};
 pub use error::{Error, ErrorKind};
 pub use plain::{from_yaml, from_yaml_data};
 pub use profile::Profile;
 pub use program::{MissingKey, Options, Program};
+pub use report::{Report, Unrepeatable};
 pub use value::{Arena, Element, Entry, IntType, ListType, Map, MapType, Object, Signature, UintType, Value};
 pub use vm::{Environment, Spent, render};

@@ -167,8 +167,4 @@ impl Program {
         }
         weight
     }
-
-    pub(crate) fn units(&self) -> impl Iterator<Item = &Template> {
-        self.templates.values()
-    }
 }
