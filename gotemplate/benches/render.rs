@@ -8,9 +8,6 @@ use gotemplate::{
     Arena, Budget, Environment, FixedClock, Program, SeededRandom, Value, from_yaml, json, render,
 };
 
-#[global_allocator]
-static ALLOCATIONS: divan::AllocProfiler = divan::AllocProfiler::system();
-
 const WORKLOADS: [(&str, &str, &str); 3] = [
     ("status", include_str!("data/status.tmpl"), include_str!("data/status.yaml")),
     ("deployment", include_str!("data/deployment.tmpl"), include_str!("data/deployment.yaml")),

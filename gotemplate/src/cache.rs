@@ -104,7 +104,7 @@ mod tests {
         let one = parse("{{.}}").expect("it parses").weight();
         let cache: ProgramCache<u8> = ProgramCache::new(one * 2 + one / 2);
         for key in [1, 2, 1, 3] {
-            cache.get_or_parse::<Error>(&key, || parse("{{.}}")).expect("it parses");
+            cache.get_or_parse::<Box<Error>>(&key, || parse("{{.}}")).expect("it parses");
         }
         assert_eq!(cache.len(), 2);
         let kept = |key: u8| cache.get_or_parse::<&str>(&key, || Err("parsed again")).is_ok();

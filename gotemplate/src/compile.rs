@@ -565,32 +565,31 @@ impl Compiler<'_> {
     }
 
     fn command(&mut self, command: NodeId, has_final: bool) {
-        let Node::Command(words) = self.unit.tree.node(command) else { return };
-        let words = words.clone();
+        // The words are taken out while they are compiled, and put back for messages to print.
+        let Node::Command(words) = self.unit.tree.node_mut(command) else { return };
+        let words = std::mem::take(words);
+        self.command_words(command, &words, has_final);
+        if let Node::Command(place) = self.unit.tree.node_mut(command) {
+            *place = words;
+        }
+    }
+
+    fn command_words(&mut self, command: NodeId, words: &[NodeId], has_final: bool) {
         let Some(&first) = words.first() else { return };
         let arguments = &words[1..];
         match self.unit.tree.node(first) {
-            Node::Field(names) => {
-                let names = names.clone();
-                self.chain(first, From::Dot, &names, arguments, has_final, true);
-            }
+            Node::Field(_) => self.chain(first, From::Dot, arguments, has_final, true),
             Node::Chain { .. } => self.chain_node(first, arguments, has_final, true),
-            Node::Identifier(name) => {
-                let name = name.clone();
-                self.call(first, command, &name, arguments, has_final, true);
-            }
+            Node::Identifier(_) => self.call(first, command, arguments, has_final, true),
             Node::Pipe { .. } => {
-                if !self.not_a_function(&words, has_final) {
+                if !self.not_a_function(words, has_final) {
                     self.jobs.push(Job::Pipe(first));
                 }
             }
-            Node::Variable(names) => {
-                let names = names.clone();
-                self.variable(first, &names, &words, has_final, true);
-            }
+            Node::Variable(_) => self.variable(first, words, has_final, true),
             _ => {
                 self.emit(Op::At(first));
-                if self.not_a_function(&words, has_final) {
+                if self.not_a_function(words, has_final) {
                     return;
                 }
                 match self.unit.tree.node(first) {
@@ -623,9 +622,11 @@ impl Compiler<'_> {
         }
     }
 
-    fn variable(&mut self, node: NodeId, names: &[String], words: &[NodeId], has_final: bool, dig: bool) {
+    fn variable(&mut self, node: NodeId, words: &[NodeId], has_final: bool, dig: bool) {
+        let Node::Variable(names) = self.unit.tree.node(node) else { return };
         let Some(slot) = self.slot(&names[0]) else {
-            self.fail(Some(node), format!("undefined variable: {}", names[0]));
+            let message = format!("undefined variable: {}", names[0]);
+            self.fail(Some(node), message);
             return;
         };
         if names.len() == 1 {
@@ -637,46 +638,37 @@ impl Compiler<'_> {
             return;
         }
         let arguments = words.get(1..).unwrap_or_default();
-        self.chain(node, From::Variable(slot), &names[1..], arguments, has_final, dig);
+        self.chain(node, From::Variable(slot), arguments, has_final, dig);
     }
 
     fn chain_node(&mut self, node: NodeId, arguments: &[NodeId], has_final: bool, dig: bool) {
-        let Node::Chain { node: inner, fields } = self.unit.tree.node(node) else { return };
-        let (inner, fields) = (*inner, fields.clone());
+        let Node::Chain { node: inner, .. } = self.unit.tree.node(node) else { return };
+        let inner = *inner;
         self.emit(Op::At(node));
         if matches!(self.unit.tree.node(inner), Node::Nil) {
             let shown = self.text(node);
             self.fail(None, format!("indirection through explicit nil in {shown}"));
             return;
         }
-        let chain = self.new_chain(node, From::Stack, &fields, arguments, has_final);
+        let chain = self.new_chain(node, From::Stack, arguments, has_final);
         self.jobs.push(Job::ChainFields { chain, dig });
         self.jobs.push(Job::Argument { node: inner, parameter: None });
     }
 
-    fn new_chain(
-        &mut self,
-        node: NodeId,
-        from: From,
-        names: &[String],
-        arguments: &[NodeId],
-        has_final: bool,
-    ) -> u32 {
-        let names = names.iter().map(|name| name.as_str().into()).collect();
+    /// A chain with the fields of this node.
+    fn new_chain(&mut self, node: NodeId, from: From, arguments: &[NodeId], has_final: bool) -> u32 {
+        let fields: &[String] = match self.unit.tree.node(node) {
+            Node::Field(names) | Node::Chain { fields: names, .. } => names,
+            Node::Variable(names) => &names[1..],
+            _ => &[],
+        };
+        let names = fields.iter().map(|name| name.as_str().into()).collect();
         self.unit.chains.push(Chain { node, from, names, arguments: arguments.into(), has_final });
         index(self.unit.chains.len() - 1)
     }
 
-    fn chain(
-        &mut self,
-        node: NodeId,
-        from: From,
-        names: &[String],
-        arguments: &[NodeId],
-        has_final: bool,
-        dig: bool,
-    ) {
-        let chain = self.new_chain(node, from, names, arguments, has_final);
+    fn chain(&mut self, node: NodeId, from: From, arguments: &[NodeId], has_final: bool, dig: bool) {
+        let chain = self.new_chain(node, from, arguments, has_final);
         self.chain_fields(chain, dig);
     }
 
@@ -693,20 +685,14 @@ impl Compiler<'_> {
         self.jobs.extend(jobs.map(|node| Job::Argument { node: *node, parameter: Some(Parameter::Any) }));
     }
 
-    fn call(
-        &mut self,
-        identifier: NodeId,
-        node: NodeId,
-        name: &str,
-        arguments: &[NodeId],
-        has_final: bool,
-        dig: bool,
-    ) {
+    fn call(&mut self, identifier: NodeId, node: NodeId, arguments: &[NodeId], has_final: bool, dig: bool) {
+        let Node::Identifier(name) = self.unit.tree.node(identifier) else { return };
         let Some(function) = self.profile.function(name) else {
             let name = crate::strconv::quote(name.as_bytes());
             self.fail(Some(identifier), format!("{name} is not a defined function"));
             return;
         };
+        let name = function.name;
         let given = arguments.len() + usize::from(has_final);
         let wanted = function.parameters.len();
         if function.variadic && given < wanted - 1 {
@@ -780,24 +766,21 @@ impl Compiler<'_> {
                     self.fail(Some(node), format!("cannot assign nil to {}", parameter.name()));
                 }
             }
-            Node::Field(names) => {
-                let names = names.clone();
+            Node::Field(_) => {
                 self.jobs.extend(check);
-                self.chain(node, From::Dot, &names, &[], false, false);
+                self.chain(node, From::Dot, &[], false, false);
             }
-            Node::Variable(names) => {
-                let names = names.clone();
+            Node::Variable(_) => {
                 self.jobs.extend(check);
-                self.variable(node, &names, &[], false, false);
+                self.variable(node, &[], false, false);
             }
             Node::Pipe { .. } => {
                 self.jobs.extend(check);
                 self.jobs.push(Job::Pipe(node));
             }
-            Node::Identifier(name) => {
-                let name = name.clone();
+            Node::Identifier(_) => {
                 self.jobs.extend(check);
-                self.call(node, node, &name, &[], false, false);
+                self.call(node, node, &[], false, false);
             }
             Node::Chain { .. } => {
                 self.jobs.extend(check);

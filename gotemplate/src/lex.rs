@@ -130,6 +130,20 @@ fn has_right_trim_marker(text: &[u8]) -> bool {
     text.len() >= 2 && is_space_byte(text[0]) && text[1] == b'-'
 }
 
+/// Where a short text begins. Building a searcher for each look-up would cost more than it saves.
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    use bstr::ByteSlice;
+    let (first, tail) = wanted.split_first()?;
+    let mut from = 0;
+    loop {
+        let at = from + text[from..].find_byte(*first)?;
+        if text[at + 1..].starts_with(tail) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+}
+
 fn newlines(text: &str) -> usize {
     bytecount(text.as_bytes())
 }
@@ -251,7 +265,7 @@ impl<'s> Lexer<'s> {
 
     fn text(&mut self) -> Token {
         loop {
-            let Some(found) = self.source[self.pos..].find(self.left) else {
+            let Some(found) = find(self.rest(), self.left.as_bytes()) else {
                 self.pos = self.source.len();
                 if self.pos > self.start {
                     self.line += newlines(&self.source[self.start..self.pos]);

@@ -80,7 +80,7 @@ struct Parser<'s, 'n> {
     hint: Option<String>,
 }
 
-type Parse<T> = Result<T, Error>;
+type Parse<T> = Result<T, Box<Error>>;
 
 /// Parses a text under this name.
 pub(crate) fn parse(name: &str, source: &str, delimiters: (&str, &str), names: &dyn Names) -> Parse<Parsed> {
@@ -158,7 +158,7 @@ impl<'s> Parser<'s, '_> {
     fn fail<T>(&mut self, message: impl Into<String>) -> Parse<T> {
         let mut error = Error::parse(self.name, self.token[0].line, message.into());
         error.hint = self.hint.take();
-        Err(error)
+        Err(Box::new(error))
     }
 
     fn unexpected<T>(&mut self, token: Token, context: &str) -> Parse<T> {

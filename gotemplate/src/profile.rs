@@ -27,6 +27,30 @@ pub enum Numbers {
     Int,
 }
 
+/// FNV-1a: quick on short names. The names come from our own tables, so nobody can choose them to collide.
+#[derive(Clone, Copy, Debug)]
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+}
+
+impl std::hash::Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+        }
+    }
+}
+
+type Hash = std::hash::BuildHasherDefault<Fnv>;
+
 /// A function set.
 pub struct Profile {
     /// Its name, as `--profile` takes it.
@@ -37,7 +61,7 @@ pub struct Profile {
     tables: &'static [&'static [Function]],
     /// Names in the tables that this profile does not have.
     without: &'static [&'static str],
-    index: OnceLock<HashMap<&'static str, &'static Function>>,
+    index: OnceLock<HashMap<&'static str, &'static Function, Hash>>,
 }
 
 impl std::fmt::Debug for Profile {
@@ -57,10 +81,10 @@ impl Profile {
         Self { name, about, sprig, tables, without, index: OnceLock::new() }
     }
 
-    fn index(&self) -> &HashMap<&'static str, &'static Function> {
+    fn index(&self) -> &HashMap<&'static str, &'static Function, Hash> {
         self.index.get_or_init(|| {
             // Later tables win.
-            let mut index: HashMap<_, _> = self
+            let mut index: HashMap<_, _, Hash> = self
                 .tables
                 .iter()
                 .flat_map(|table| table.iter())

@@ -81,7 +81,7 @@ impl Program {
     ///
     /// # Errors
     /// When the text is no template, in Go's words.
-    pub fn parse(name: &str, text: &str, profile: &'static Profile) -> Result<Self, Error> {
+    pub fn parse(name: &str, text: &str, profile: &'static Profile) -> Result<Self, Box<Error>> {
         let mut program = Self::empty(name, profile, Options::default());
         program.add(name, text)?;
         Ok(program)
@@ -92,9 +92,9 @@ impl Program {
     ///
     /// # Errors
     /// When the text is no template; the program is unchanged then.
-    pub fn add(&mut self, name: &str, text: &str) -> Result<(), Error> {
+    pub fn add(&mut self, name: &str, text: &str) -> Result<(), Box<Error>> {
         if u32::try_from(text.len()).is_err() {
-            return Err(Error::parse(name, 1, "the text is larger than 4 GiB".to_owned()));
+            return Err(Box::new(Error::parse(name, 1, "the text is larger than 4 GiB".to_owned())));
         }
         let delimiters = (self.options.delimiters.0.as_str(), self.options.delimiters.1.as_str());
         let parsed = parse(name, text, delimiters, &ProfileNames(self.profile))?;
@@ -109,7 +109,7 @@ impl Program {
     }
 
     /// A program that adds a text to this one without changing it.
-    pub(crate) fn extended(self: &Arc<Self>, name: &str, text: &str) -> Result<Self, Error> {
+    pub(crate) fn extended(self: &Arc<Self>, name: &str, text: &str) -> Result<Self, Box<Error>> {
         let mut program = Self::empty(name, self.profile, self.options.clone());
         program.add(name, text)?;
         // Even an empty text is this program's main template.

@@ -581,7 +581,6 @@ impl<'p> Parser<'p> {
 
 /// `{n}`, `{n,}`, `{n,m}` at the beginning: the counts (`None` inside when too large to read) and the length. Anything
 /// else is no repetition.
-#[expect(clippy::type_complexity, reason = "read in one place")]
 fn counts(text: &str) -> Option<(Option<u32>, Option<Option<u32>>, usize)> {
     fn number(text: &str) -> Option<(Option<u32>, &str)> {
         let count = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -164,7 +164,7 @@ impl<'a> Time<'a> {
 
     /// The moment this many nanoseconds later.
     #[must_use]
-    pub fn add(self, nanos: i64) -> Self {
+    pub fn later(self, nanos: i64) -> Self {
         let total = i64::from(self.nanos) + nanos.rem_euclid(1_000_000_000);
         Self {
             seconds: self
@@ -960,7 +960,7 @@ impl<'a> Object<'a> for Time<'a> {
                 let layout = arguments.first().and_then(Value::as_str).unwrap_or_default();
                 return context.text(self.format(layout));
             }
-            "Add" => context.arena.object(self.add(number(0))),
+            "Add" => context.arena.object(self.later(number(0))),
             "Truncate" | "Round" => {
                 let unit = i128::from(number(0));
                 if unit <= 0 {
@@ -971,7 +971,7 @@ impl<'a> Object<'a> for Time<'a> {
                 let rest = total.rem_euclid(unit);
                 let up = name == "Round" && rest + rest >= unit;
                 let change = if up { unit - rest } else { -rest };
-                context.arena.object(self.add(i64::try_from(change).unwrap_or(0)))
+                context.arena.object(self.later(i64::try_from(change).unwrap_or(0)))
             }
             "AddDate" => {
                 let months = civil.year.saturating_add(number(0)).clamp(-300_000, 300_000) * 12 + civil.month

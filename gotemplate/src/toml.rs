@@ -3,7 +3,7 @@
 use crate::budget::Limit;
 use crate::context::{Context, Failure};
 use crate::strconv;
-use crate::value::{Map, Value};
+use crate::value::{Entry, Map, Value};
 
 /// Tables and arrays may nest this deep; beyond it a value most likely contains itself.
 const MAX_DEPTH: usize = 200;
@@ -177,7 +177,7 @@ impl<'a> Encoder<'_, '_, 'a> {
     }
 
     /// The keys of a map: those with plain values, and those with tables.
-    fn sorted(&mut self, map: &'a Map<'a>) -> Result<[Vec<(&'a [u8], Value<'a>)>; 2], Stop> {
+    fn sorted(&mut self, map: &'a Map<'a>) -> Result<[Vec<Entry<'a>>; 2], Stop> {
         let entries = map.snapshot(self.context.arena);
         let mut parts = [Vec::new(), Vec::new()];
         for (key, value) in entries {

@@ -20,6 +20,7 @@ use crate::program::Program;
 pub struct Arena {
     bump: Bump,
     /// Programs made while rendering (`tpl`): kept here so that values may borrow their text.
+    #[expect(clippy::redundant_allocation, reason = "the box gives the Arc an address that lasts")]
     programs: elsa::FrozenVec<Box<Arc<Program>>>,
     /// Bytes of those programs, about.
     program_bytes: std::cell::Cell<usize>,

@@ -162,7 +162,7 @@ pub fn render<'a>(
     arena: &'a Arena,
     environment: &mut Environment<'_>,
     out: &mut Vec<u8>,
-) -> Result<Spent, Error> {
+) -> Result<Spent, Box<Error>> {
     let out_start = out.len();
     let budget = environment.budget;
     let mut machine = Machine {
@@ -194,11 +194,11 @@ pub fn render<'a>(
         error.kind = ErrorKind::Execute;
         let (name, main) = (strconv::quote(template.as_bytes()), strconv::quote(program.name().as_bytes()));
         error.template = format!("no template {name} associated with template {main}");
-        return Err(error);
+        return Err(Box::new(error));
     }
     match machine.run() {
         Ok(()) => Ok(Spent { steps: budget.steps - machine.context.steps, memory: arena.used() }),
-        Err(fault) => Err(machine.error(fault)),
+        Err(fault) => Err(Box::new(machine.error(fault))),
     }
 }
 

@@ -8,7 +8,7 @@ use gotemplate::{
     render,
 };
 
-fn run(profile: &'static Profile, text: &str, budget: Budget) -> Result<String, Error> {
+fn run(profile: &'static Profile, text: &str, budget: Budget) -> Result<String, Box<Error>> {
     let program = Arc::new(Program::parse("t", text, profile)?);
     let arena = Arena::new();
     let data = json::decode(br#"{"s": "x", "m": {"a": 1}, "n": 5}"#, Numbers::Int, &arena).expect("JSON");

@@ -7,7 +7,7 @@ use gotemplate::{
     Arena, Budget, Environment, ErrorKind, FixedClock, Limit, Program, SeededRandom, Value, profile, render,
 };
 
-fn run(text: &str) -> Result<String, gotemplate::Error> {
+fn run(text: &str) -> Result<String, Box<gotemplate::Error>> {
     let program = Arc::new(Program::parse("t", text, &profile::SPRIG_3_2)?);
     let arena = Arena::new();
     let mut environment = Environment {

@@ -59,7 +59,7 @@ fn given(arguments: &[Value<'_>], at: usize) -> Option<(i64, u32)> {
 
 fn must_modify<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'a> {
     let duration = time::parse_duration(text(arguments, 0)).map_err(Failure::Message)?;
-    let time = moment(arguments[1], context).add(duration);
+    let time = moment(arguments[1], context).later(duration);
     Ok(context.arena.object(time))
 }
 

@@ -301,13 +301,13 @@ impl Comparison {
                 Ordering::Equal => order.is_gt(),
             },
             "<" if sprig == Sprig::V2 && self.dirty => {
-                major <= own_major && !(minor > own_minor && !self.minor_dirty)
+                major <= own_major && (minor <= own_minor || self.minor_dirty)
             }
             "<" => order.is_lt(),
             ">=" | "=>" => order.is_ge(),
             "<=" | "=<" if !self.dirty => order.is_le(),
             "<=" | "=<" if sprig == Sprig::V2 => {
-                major <= own_major && !(minor > own_minor && !self.minor_dirty)
+                major <= own_major && (minor <= own_minor || self.minor_dirty)
             }
             "<=" | "=<" => {
                 major < own_major || (major == own_major && (minor <= own_minor || self.minor_dirty))

@@ -61,6 +61,7 @@ pub(super) fn oid(parts: &[u32]) -> Vec<u8> {
 }
 
 /// The next element of `bytes`: its tag, its content, all of it, and what follows.
+#[expect(clippy::type_complexity, reason = "four parts of one slice, taken apart where they are read")]
 pub(super) fn read(bytes: &[u8]) -> Option<(u8, &[u8], &[u8], &[u8])> {
     let tag = *bytes.first()?;
     let first = *bytes.get(1)?;
