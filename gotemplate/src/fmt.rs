@@ -491,7 +491,8 @@ impl Printer<'_> {
 
     fn code_point(&mut self, code: u64) {
         let precision = self.flags.precision.unwrap_or(4).max(4);
-        let mut text = format!("U+{code:0precision$X}");
+        let digits = format!("{code:X}");
+        let mut text = format!("U+{}{digits}", "0".repeat(precision.saturating_sub(digits.len())));
         if self.flags.sharp
             && let Some(c) =
                 u32::try_from(code).ok().and_then(char::from_u32).filter(|c| unicode::is_print(*c))
@@ -616,7 +617,7 @@ impl Operands<'_, '_> {
         let (number, end) = number_at(&rest[..close], 1);
         match number {
             Some(number) if end == close && number >= 1 && number <= self.values.len() => {
-                self.next = number - 1
+                self.next = number - 1;
             }
             _ => self.good = false,
         }

@@ -669,7 +669,7 @@ impl<'s> Parser<'s, '_> {
 fn whole(value: f64) -> (Option<i64>, Option<u64>) {
     // 2^63 and 2^64: beyond them a conversion saturates and no longer compares equal for the right reason.
     let int = (value.abs() < 9.3e18 && (value as i64) as f64 == value).then_some(value as i64);
-    let uint = (value >= 0.0 && value < 1.85e19 && (value as u64) as f64 == value).then_some(value as u64);
+    let uint = ((0.0..1.85e19).contains(&value) && (value as u64) as f64 == value).then_some(value as u64);
     (int, uint)
 }
 

@@ -165,7 +165,7 @@ impl Reader<'_> {
             };
             match tree.node(node) {
                 Node::List(items) => {
-                    jobs.extend(items.iter().rev().map(|item| Job::Node(*item, dot.clone())))
+                    jobs.extend(items.iter().rev().map(|item| Job::Node(*item, dot.clone())));
                 }
                 Node::Action(pipe) => jobs.push(Job::Node(*pipe, dot)),
                 Node::Pipe { commands, declarations, .. } => {

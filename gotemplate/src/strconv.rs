@@ -322,6 +322,10 @@ struct Digits {
     point: i32,
 }
 
+/// No float has more digits than this after its point; beyond it there are only zeros (and Rust's formatting stops at
+/// 65,535).
+const EXACT: usize = 1100;
+
 fn digits(value: f64, precision: Option<usize>) -> Digits {
     if value == 0.0 {
         return Digits { digits: Vec::new(), point: 0 };
@@ -329,7 +333,10 @@ fn digits(value: f64, precision: Option<usize>) -> Digits {
     // Rust's `{:e}` gives the shortest digits that read back, and rounds exactly when a precision is given.
     let text = match precision {
         None => format!("{value:e}"),
-        Some(precision) => format!("{value:.precision$e}"),
+        Some(precision) => {
+            let precision = precision.min(EXACT);
+            format!("{value:.precision$e}")
+        }
     };
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let mut digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
@@ -352,7 +359,10 @@ pub(crate) fn format_float(value: f64, verb: u8, precision: Option<usize>) -> St
     let body = match verb {
         b'e' | b'E' => exponent_form(&digits(magnitude, precision), precision, verb),
         b'f' | b'F' => match precision {
-            Some(precision) => format!("{magnitude:.precision$}"),
+            Some(precision) => {
+                let exact = precision.min(EXACT);
+                format!("{magnitude:.exact$}") + &"0".repeat(precision - exact)
+            }
             None => plain_form(&digits(magnitude, None), None),
         },
         b'b' => {
@@ -492,6 +502,7 @@ mod tests {
             (100.0, b'g', Some(2), "1e+02"),
             (100.0, b'g', Some(5), "100"),
             (1.0, b'x', None, "0x1p+00"),
+            (0.5, b'g', Some(70_000), "0.5"),
             (-0.75, b'x', Some(3), "-0x1.800p-01"),
         ] {
             assert_eq!(format_float(value, verb, precision), want, "{value} {}", char::from(verb));

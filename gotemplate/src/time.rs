@@ -241,7 +241,7 @@ impl<'a> Time<'a> {
                 Chunk::Fraction { digits, zeros, mark } => {
                     let all = format!("{:09}", self.nanos);
                     let mut digits =
-                        if digits <= 9 { all[..digits].to_owned() } else { format!("{all:0<digits$}") };
+                        if digits <= 9 { all[..digits].to_owned() } else { all + &"0".repeat(digits - 9) };
                     if !zeros {
                         digits.truncate(digits.trim_end_matches('0').len());
                     }
@@ -949,9 +949,15 @@ impl<'a> Object<'a> for Time<'a> {
             "Weekday" => Value::Int(IntType::Weekday, civil.week_day),
             "YearDay" => Value::int(civil.year_day),
             "Unix" => Value::int64(self.seconds),
-            "UnixMilli" => Value::int64(self.seconds.wrapping_mul(1000) + i64::from(self.nanos / 1_000_000)),
-            "UnixMicro" => Value::int64(self.seconds.wrapping_mul(1_000_000) + i64::from(self.nanos / 1000)),
-            "UnixNano" => Value::int64(self.seconds.wrapping_mul(1_000_000_000) + i64::from(self.nanos)),
+            "UnixMilli" => {
+                Value::int64(self.seconds.wrapping_mul(1000).wrapping_add(i64::from(self.nanos / 1_000_000)))
+            }
+            "UnixMicro" => {
+                Value::int64(self.seconds.wrapping_mul(1_000_000).wrapping_add(i64::from(self.nanos / 1000)))
+            }
+            "UnixNano" => {
+                Value::int64(self.seconds.wrapping_mul(1_000_000_000).wrapping_add(i64::from(self.nanos)))
+            }
             "UTC" => context.arena.object(self.at(Zone::Utc)),
             "Local" => context.arena.object(self.at(Zone::Local)),
             "IsZero" => Value::Bool(self.seconds == YEAR_ONE && self.nanos == 0),

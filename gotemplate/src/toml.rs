@@ -210,10 +210,10 @@ impl<'a> Encoder<'_, '_, 'a> {
                 quoted(&mut self.out, crate::time::duration_text(nanos).as_bytes());
             }
             Value::Int(_, number) => {
-                self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes())
+                self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
             }
             Value::Uint(_, number) => {
-                self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes())
+                self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
             }
             Value::Float(number) => {
                 let text = if number.is_nan() {
@@ -264,7 +264,7 @@ impl<'a> Encoder<'_, '_, 'a> {
             }
             Value::Object(object) => match object.time() {
                 Some(time) => {
-                    self.out.extend_from_slice(&time.format(b"2006-01-02T15:04:05.999999999Z07:00"))
+                    self.out.extend_from_slice(&time.format(b"2006-01-02T15:04:05.999999999Z07:00"));
                 }
                 None => return Err(Stop::Message("unexpected type: struct")),
             },

@@ -315,11 +315,8 @@ impl Url {
         if self.opaque.is_empty() {
             let authority = !self.host.is_empty() || self.user.is_some();
             if !self.scheme.is_empty() || authority {
-                if authority || !self.path.is_empty() && !self.omit_host {
-                    if authority || self.path.starts_with(b"//") || !self.omit_host && !self.scheme.is_empty()
-                    {
-                        out.extend_from_slice(b"//");
-                    }
+                if authority || (!self.path.is_empty() && !self.omit_host) {
+                    out.extend_from_slice(b"//");
                 }
                 if self.user.is_some() {
                     out.extend_from_slice(&self.user_text());

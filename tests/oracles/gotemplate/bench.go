@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
@@ -58,6 +59,9 @@ func bench(arguments []string) {
 	must(err)
 	var out bytes.Buffer
 	must(made.Execute(&out, data))
+	encoded, err := json.Marshal(data)
+	must(err)
+	measure("decode", func() { var value any; json.Unmarshal(encoded, &value) })
 	measure("exec", func() { out.Reset(); made.Execute(&out, data) })
 	measure("parse", func() { template.New("t").Funcs(set).Parse(string(text)) })
 }
