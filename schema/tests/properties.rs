@@ -10,6 +10,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
+/// Panics if bytes break it.
+type Law = fn(&[u8]);
+
 fn config() -> ProptestConfig {
     ProptestConfig {
         cases: 400,
@@ -135,7 +138,7 @@ proptest! {
 
 #[test]
 fn the_seeds_of_the_fuzz_targets() {
-    let targets: [(&str, fn(&[u8])); 4] = [
+    let targets: [(&str, Law); 4] = [
         ("reference", laws::reference),
         ("version", laws::version),
         ("registry_file", laws::registry_file),
