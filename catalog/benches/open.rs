@@ -32,17 +32,26 @@ fn open(directory: &Path) -> Catalog {
 
 /// A registry of 10,000 versions with four files and a dozen parameters each.
 fn registry() -> Registry {
-    let topics = ["redis", "nginx", "postgres", "kafka", "queue", "backup", "monitor", "gateway", "cache", "search"];
+    let topics =
+        ["redis", "nginx", "postgres", "kafka", "queue", "backup", "monitor", "gateway", "cache", "search"];
     let mut registry = Registry::new("github.com/acme/templates");
     for template in 0..TEMPLATES {
         let (first, second) = (topics[template % 10], topics[template / 10 % 10]);
         let name = format!("{first}-{second}-{template}");
         for version in 0..VERSIONS {
             let body = format!("kind: Template # {template} {version}\n{}", "parameters: []\n".repeat(40));
-            let readme = format!("# {name}\n\nA {first} for {second}, number {template}.\n{}", "It does what it says. ".repeat(40));
+            let readme = format!(
+                "# {name}\n\nA {first} for {second}, number {template}.\n{}",
+                "It does what it says. ".repeat(40)
+            );
             let schema = format!("{{\"of\": \"{template}\"}}");
             let (file, example) = (format!("{name}.yaml"), format!("values: {{size: {version}}}"));
-            let files = [(&*file, &*body), ("README.md", &*readme), ("schema.json", &*schema), ("example.yaml", &*example)];
+            let files = [
+                (&*file, &*body),
+                ("README.md", &*readme),
+                ("schema.json", &*schema),
+                ("example.yaml", &*example),
+            ];
             registry = registry.version(&format!("c{}/{name}:v1.0.{version}", template % 20), &files).about(|inspection| {
                 inspection.title = Some(format!("{first} with {second}"));
                 inspection.description = Some(format!("A {first} for {second}, as it is used for {template}"));
@@ -104,7 +113,8 @@ fn publish_one_change_among_10_000(bencher: Bencher<'_, '_>) {
             let at = AT.fetch_add(1, Ordering::Relaxed);
             let mut next = registry.clone();
             next.blobs.clear();
-            next.version(&format!("new:v1.0.{at}"), &[("new.yaml", &format!("new {at}"))]).at(1_000 + at, &at.to_string())
+            next.version(&format!("new:v1.0.{at}"), &[("new.yaml", &format!("new {at}"))])
+                .at(1_000 + at, &at.to_string())
         })
         .bench_local_refs(|next| runtime().block_on(next.publish(&catalog)));
 }

@@ -18,7 +18,9 @@ use schema::reference::Location;
 use schema::{CollectionName, Digest, TemplateName, Version};
 
 use crate::publication::{Publication, PublishedCollection, PublishedVersion};
-use crate::snapshot::{CollectionSnapshot, RegistrySnapshot, ReportState, Standing, TemplateSnapshot, VersionSnapshot};
+use crate::snapshot::{
+    CollectionSnapshot, RegistrySnapshot, ReportState, Standing, TemplateSnapshot, VersionSnapshot,
+};
 
 /// What happened to a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,16 +95,22 @@ pub(crate) fn apply(old: &RegistrySnapshot, publication: &Publication) -> Applie
     let mut registry = old.clone();
     let mut changes = Vec::new();
 
-    let listed = old.templates().map(|template| (template.location.collection.clone(), template.name.clone()));
+    let listed =
+        old.templates().map(|template| (template.location.collection.clone(), template.name.clone()));
     let keys = listed.chain(wanted.keys().cloned()).collect::<BTreeSet<_>>();
-    let mut templates: BTreeMap<Option<CollectionName>, OrdMap<TemplateName, Arc<TemplateSnapshot>>> =
-        old.collections.iter().map(|(name, collection)| (name.clone(), collection.templates.clone())).collect();
+    let mut templates: BTreeMap<Option<CollectionName>, OrdMap<TemplateName, Arc<TemplateSnapshot>>> = old
+        .collections
+        .iter()
+        .map(|(name, collection)| (name.clone(), collection.templates.clone()))
+        .collect();
     let nothing = BTreeMap::new();
     for key in keys {
         let before = known(old, &key);
         let published = wanted.get(&key).unwrap_or(&nothing);
         let at = changes.len();
-        let Some(after) = apply_template(old, &key, before, published, publication, &mut changes) else { continue };
+        let Some(after) = apply_template(old, &key, before, published, publication, &mut changes) else {
+            continue;
+        };
         for version in changes[at..].iter().map(|change: &Change| &change.now) {
             registry.contents.insert(version.digest, version.clone());
             version.files.iter().for_each(|file| {
@@ -133,7 +141,10 @@ pub(crate) fn apply(old: &RegistrySnapshot, publication: &Publication) -> Applie
     registry.failure = None;
     registry.count();
     let collections_changed = !same_rows(old, &registry);
-    let visible = !changes.is_empty() || collections_changed || old.indexed_at.is_none() || facts_differ(old, &registry);
+    let visible = !changes.is_empty()
+        || collections_changed
+        || old.indexed_at.is_none()
+        || facts_differ(old, &registry);
     registry.indexed_at = Some(publication.indexed_at);
     Applied { registry, changes, collections_changed, visible }
 }
@@ -159,10 +170,16 @@ fn apply_template(
         collection: collection.clone(),
         template: template.clone(),
     };
-    let mut after = before.map_or_else(|| TemplateSnapshot::new(location()), |before| TemplateSnapshot::clone(before));
+    let mut after =
+        before.map_or_else(|| TemplateSnapshot::new(location()), |before| TemplateSnapshot::clone(before));
     let at = changes.len();
     let mut changed = |what, now: &Arc<VersionSnapshot>| {
-        changes.push(Change { collection: collection.clone(), template: template.clone(), what, now: now.clone() });
+        changes.push(Change {
+            collection: collection.clone(),
+            template: template.clone(),
+            what,
+            now: now.clone(),
+        });
     };
     for (version, published) in published {
         let listed = after.versions.get(*version);
@@ -205,7 +222,8 @@ fn apply_template(
         changed(what, &now);
         after.versions.insert((*version).clone(), now);
     }
-    let missing = after.versions.keys().filter(|version| !published.contains_key(version)).cloned().collect::<Vec<_>>();
+    let missing =
+        after.versions.keys().filter(|version| !published.contains_key(version)).cloned().collect::<Vec<_>>();
     for version in missing {
         if let Some(old) = after.versions.remove(&version) {
             let standing = Standing::Gone { at: publication.indexed_at };
@@ -282,7 +300,12 @@ fn apply_collections(
 
 fn same_rows(old: &RegistrySnapshot, new: &RegistrySnapshot) -> bool {
     let row = |collection: &Arc<CollectionSnapshot>| {
-        (collection.name.clone(), collection.path.clone(), collection.title.clone(), collection.description.clone())
+        (
+            collection.name.clone(),
+            collection.path.clone(),
+            collection.title.clone(),
+            collection.description.clone(),
+        )
     };
     old.aliases == new.aliases
         && old.collections.len() == new.collections.len()
@@ -307,12 +330,16 @@ pub(crate) fn restore(
     for file in version.files.iter() {
         registry.blobs.insert(file.digest);
     }
-    let better = |digest: &Digest| registry.contents.get(digest).is_none_or(|known| known.standing > version.standing);
+    let better =
+        |digest: &Digest| registry.contents.get(digest).is_none_or(|known| known.standing > version.standing);
     if better(&version.digest) {
         registry.contents.insert(version.digest, version.clone());
     }
-    let location =
-        || Location { registry: registry.name.clone(), collection: collection.clone(), template: template.clone() };
+    let location = || Location {
+        registry: registry.name.clone(),
+        collection: collection.clone(),
+        template: template.clone(),
+    };
     let into = templates
         .entry((collection.clone(), template.clone()))
         .or_insert_with(|| TemplateSnapshot::new(location()));

@@ -31,7 +31,9 @@ pub(crate) struct Blobs {
 impl Blobs {
     /// An empty cache of `capacity` bytes.
     pub(crate) fn new(capacity: u64) -> Blobs {
-        let weigh = |_: &Digest, bytes: &Bytes| u32::try_from(bytes.len()).unwrap_or(u32::MAX).saturating_add(OVERHEAD);
+        let weigh = |_: &Digest, bytes: &Bytes| {
+            u32::try_from(bytes.len()).unwrap_or(u32::MAX).saturating_add(OVERHEAD)
+        };
         Blobs { cache: Cache::builder().max_capacity(capacity).weigher(weigh).build(), capacity }
     }
 
@@ -41,7 +43,11 @@ impl Blobs {
     }
 
     /// Bytes, from memory or from the store; `None` if nobody stored them.
-    pub(crate) async fn get_or_load(&self, store: &Store, digest: &Digest) -> Result<Option<Bytes>, StoreError> {
+    pub(crate) async fn get_or_load(
+        &self,
+        store: &Store,
+        digest: &Digest,
+    ) -> Result<Option<Bytes>, StoreError> {
         if let Some(bytes) = self.get(digest) {
             return Ok(Some(bytes));
         }
@@ -65,7 +71,11 @@ impl Blobs {
     }
 
     /// Fills the cache from the store, newest first. The statement was counted when `warming` was made.
-    pub(crate) async fn warm(&self, store: &Store, warming: crate::store::Warming) -> Result<usize, StoreError> {
+    pub(crate) async fn warm(
+        &self,
+        store: &Store,
+        warming: crate::store::Warming,
+    ) -> Result<usize, StoreError> {
         let mut rows = store.warm_blobs(warming);
         let (mut filled, mut count) = (0u64, 0);
         while let Some((digest, size, encoding, content)) = rows.try_next().await? {
@@ -107,7 +117,13 @@ fn encode(batch: Vec<(Digest, Vec<u8>)>) -> Result<Vec<Encoded>, WriteError> {
     batch.into_iter().map(encode_one).collect()
 }
 
-fn decode(store: &Store, digest: &Digest, size: i64, encoding: i64, content: Vec<u8>) -> Result<Bytes, StoreError> {
+fn decode(
+    store: &Store,
+    digest: &Digest,
+    size: i64,
+    encoding: i64,
+    content: Vec<u8>,
+) -> Result<Bytes, StoreError> {
     let content = match encoding {
         RAW => Some(content),
         ZSTD => usize::try_from(size).ok().and_then(|size| zstd::bulk::decompress(&content, size).ok()),

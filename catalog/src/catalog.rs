@@ -135,17 +135,17 @@ impl Catalog {
     /// Brings the schema up to date, loads the snapshots, and brings the search index to the same generation. Bytes
     /// are read into memory in the background.
     pub async fn open(data: &Path, options: Options) -> Result<(Catalog, Opened), OpenError> {
-        std::fs::create_dir_all(data).map_err(|cause| OpenError::Directory { path: data.to_owned(), cause })?;
+        std::fs::create_dir_all(data)
+            .map_err(|cause| OpenError::Directory { path: data.to_owned(), cause })?;
         let lock = Lock::take(data)?;
         let store = Arc::new(Store::open(&data.join("formwork.db")).await?);
         let loaded = store.load().await?;
         let generation = loaded.snapshot.generation;
         let search = data.join("search");
         let opening = tokio::task::spawn_blocking(move || Index::open(&search, &loaded.identity, generation));
-        let (index, found) = opening.await.map_err(|error| OpenError::Search {
-            path: data.join("search"),
-            cause: error.to_string(),
-        })??;
+        let (index, found) = opening
+            .await
+            .map_err(|error| OpenError::Search { path: data.join("search"), cause: error.to_string() })??;
         let blobs = Blobs::new(options.cache_bytes);
         let warming = warm(store.clone(), blobs.clone());
         let snapshot = loaded.snapshot;
@@ -167,7 +167,8 @@ impl Catalog {
         };
         let catalog = Catalog(Arc::new(inner));
         let caught_up = catalog.0.clone().catch_up(found).await?;
-        let opened = Opened { generation, registries: counts.registries, versions: counts.versions, ..caught_up };
+        let opened =
+            Opened { generation, registries: counts.registries, versions: counts.versions, ..caught_up };
         Ok((catalog, opened))
     }
 
@@ -359,7 +360,12 @@ impl Inner {
         self.snapshot.load().registries.get(name).cloned()
     }
 
-    async fn add_registry(self: Arc<Self>, name: RegistryName, source: String, at: i64) -> Result<(), WriteError> {
+    async fn add_registry(
+        self: Arc<Self>,
+        name: RegistryName,
+        source: String,
+        at: i64,
+    ) -> Result<(), WriteError> {
         let _writing = self.writing.lock().await;
         self.check_open()?;
         let old = self.registry(&name);
@@ -399,7 +405,11 @@ impl Inner {
         Ok(true)
     }
 
-    async fn record_failure(self: Arc<Self>, name: RegistryName, failure: SyncFailure) -> Result<(), WriteError> {
+    async fn record_failure(
+        self: Arc<Self>,
+        name: RegistryName,
+        failure: SyncFailure,
+    ) -> Result<(), WriteError> {
         let _writing = self.writing.lock().await;
         self.check_open()?;
         let old = self.registry(&name).ok_or_else(|| WriteError::UnknownRegistry(name.clone()))?;
@@ -463,7 +473,11 @@ impl Inner {
     /// a child said that read a stranger's repository: it is checked here, where it becomes true.
     async fn check_contents(&self, old: &RegistrySnapshot, applied: &Applied) -> Result<(), WriteError> {
         let mut needed = BTreeSet::new();
-        for change in applied.changes.iter().filter(|change| matches!(change.what, What::Added | What::Changed | What::Returned)) {
+        for change in applied
+            .changes
+            .iter()
+            .filter(|change| matches!(change.what, What::Added | What::Changed | What::Returned))
+        {
             let version = &change.now;
             let entries = version.files.iter().map(|file| schema::digest::DigestEntry {
                 path: &file.path,
@@ -480,8 +494,11 @@ impl Inner {
         let needed = needed.into_iter().collect::<Vec<_>>();
         let has = self.store.has_blobs(&needed).await?;
         let Some((digest, _)) = needed.iter().zip(has).find(|(_, has)| !has) else { return Ok(()) };
-        let named = applied.changes.iter().flat_map(|change| change.now.files.iter().map(move |file| (change, file)));
-        let path = named.filter(|(_, file)| file.digest == *digest).map(|(change, file)| format!("{}/{}", change.now.path, file.path));
+        let named =
+            applied.changes.iter().flat_map(|change| change.now.files.iter().map(move |file| (change, file)));
+        let path = named
+            .filter(|(_, file)| file.digest == *digest)
+            .map(|(change, file)| format!("{}/{}", change.now.path, file.path));
         let path = path.into_iter().next().unwrap_or_default();
         Err(WriteError::BlobMissing { path, digest: *digest })
     }

@@ -52,10 +52,10 @@ mod publication;
 mod search;
 pub mod snapshot;
 mod store;
-#[cfg(test)]
-mod tests;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use apply::What;
 pub use catalog::{Blob, CacheSize, Catalog, Opened, Options, Published};

@@ -106,13 +106,25 @@ impl Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Missing::Registry { asked, .. } => write!(f, "no registry here is named like the beginning of `{asked}`"),
-            Missing::Collection { registry, asked, .. } => write!(f, "`{registry}` has no collection `{asked}`"),
+            Missing::Registry { asked, .. } => {
+                write!(f, "no registry here is named like the beginning of `{asked}`")
+            }
+            Missing::Collection { registry, asked, .. } => {
+                write!(f, "`{registry}` has no collection `{asked}`")
+            }
             Missing::Template { asked, .. } => match &asked.collection {
                 Some(collection) => {
-                    write!(f, "the collection `{collection}` of `{}` has no template `{}`", asked.registry, asked.template)
+                    write!(
+                        f,
+                        "the collection `{collection}` of `{}` has no template `{}`",
+                        asked.registry, asked.template
+                    )
                 }
-                None => write!(f, "`{}` has no template `{}` outside its collections", asked.registry, asked.template),
+                None => write!(
+                    f,
+                    "`{}` has no template `{}` outside its collections",
+                    asked.registry, asked.template
+                ),
             },
             Missing::Version { template, asked: Selector::Highest, .. } => {
                 write!(f, "`{template}` has no version that may be chosen; ask for one exactly, with `:=`")
@@ -120,12 +132,17 @@ impl fmt::Display for Missing {
             Missing::Version { template, asked: Selector::HighestPatch(wanted), existing } => {
                 let minor = format!("v{}.{}", wanted.major(), wanted.minor());
                 match existing.iter().find(|version| version.same_minor(wanted)) {
-                    Some(highest) => write!(f, "`{template}` has no {minor} at {wanted} or above; its highest is {highest}"),
+                    Some(highest) => write!(
+                        f,
+                        "`{template}` has no {minor} at {wanted} or above; its highest is {highest}"
+                    ),
                     None => write!(f, "`{template}` has no {minor}"),
                 }
             }
             Missing::Version { template, asked, .. } => write!(f, "`{template}` has no version `{asked}`"),
-            Missing::Digest { template, asked, .. } => write!(f, "`{template}` has no such version with content {}", asked.short()),
+            Missing::Digest { template, asked, .. } => {
+                write!(f, "`{template}` has no such version with content {}", asked.short())
+            }
             Missing::Unparsable(error) => fmt::Display::fmt(error, f),
         }
     }
@@ -169,7 +186,10 @@ impl Snapshot {
             },
             _ => {
                 let mut near = same_name(registry, &location.template);
-                let others = registry.templates().map(|template| &template.location).filter(|place| !near.contains(place));
+                let others = registry
+                    .templates()
+                    .map(|template| &template.location)
+                    .filter(|place| !near.contains(place));
                 let others = nearest(location.template.as_str(), others, |place| place.template.as_str());
                 near.extend(others);
                 near.truncate(NEAR);
@@ -192,9 +212,16 @@ impl Snapshot {
         let registry = &self.registries[&template.location.registry];
         let existing = || template.versions.keys().rev().cloned().collect();
         if let Some(asked) = reference.digest {
-            let missing = || Missing::Digest { template: Box::new(template.location.clone()), asked, existing: existing() };
-            let fits = |version: &&Arc<VersionSnapshot>| version.digest == asked && accepts(&reference.selector, &version.version);
-            let version = template.everything().filter(fits).max_by_key(|found| (rank(found), &found.version));
+            let missing = || Missing::Digest {
+                template: Box::new(template.location.clone()),
+                asked,
+                existing: existing(),
+            };
+            let fits = |version: &&Arc<VersionSnapshot>| {
+                version.digest == asked && accepts(&reference.selector, &version.version)
+            };
+            let version =
+                template.everything().filter(fits).max_by_key(|found| (rank(found), &found.version));
             let version = version.ok_or_else(missing)?;
             let exact = Selector::Exactly(version.version.clone());
             let pinned = resolve(&exact, candidates(template)).ok_or_else(missing)?;
@@ -258,7 +285,11 @@ fn near_registries<'a>(names: impl Iterator<Item = &'a RegistryName>, asked: &st
 }
 
 /// The names nearest to `asked`, nearest first; equally near ones by name.
-fn nearest<'a, T: Clone + Ord + 'a>(asked: &str, names: impl Iterator<Item = &'a T>, text: impl Fn(&T) -> &str) -> Vec<T> {
+fn nearest<'a, T: Clone + Ord + 'a>(
+    asked: &str,
+    names: impl Iterator<Item = &'a T>,
+    text: impl Fn(&T) -> &str,
+) -> Vec<T> {
     let asked = asked.to_ascii_lowercase();
     let mut scored = names
         .take(COMPARED)

@@ -11,15 +11,22 @@ use crate::error::OpenError;
 
 /// Holds the directory for as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "dropping it closes the file, which gives the lock back")] File);
+pub(crate) struct Lock(
+    #[expect(dead_code, reason = "dropping it closes the file, which gives the lock back")] File,
+);
 
 impl Lock {
     /// Takes the directory, which must exist.
     pub(crate) fn take(directory: &Path) -> Result<Lock, OpenError> {
         let path = directory.join("lock");
         let failed = |cause| OpenError::Directory { path: path.clone(), cause };
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -30,7 +37,10 @@ impl Lock {
             }
             Err(TryLockError::Error(cause)) => return Err(failed(cause)),
         }
-        let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
+        let written = file
+            .set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| writeln!(file, "{}", std::process::id()));
         written.map_err(failed)?;
         Ok(Lock(file))
     }

@@ -144,12 +144,14 @@ impl RegistrySnapshot {
     }
 
     /// A template, listed or gone.
-    pub fn template(&self, collection: Option<&CollectionName>, name: &TemplateName) -> Option<&Arc<TemplateSnapshot>> {
+    pub fn template(
+        &self,
+        collection: Option<&CollectionName>,
+        name: &TemplateName,
+    ) -> Option<&Arc<TemplateSnapshot>> {
         let listed = self.collection(collection).and_then(|collection| collection.templates.get(name));
         let gone = |collection: Option<&CollectionName>| self.gone.get(&(collection.cloned(), name.clone()));
-        listed
-            .or_else(|| gone(Some(self.aliases.get(collection?)?)))
-            .or_else(|| gone(collection))
+        listed.or_else(|| gone(Some(self.aliases.get(collection?)?))).or_else(|| gone(collection))
     }
 
     /// The listed templates, collection by collection.
@@ -260,7 +262,8 @@ impl TemplateSnapshot {
 
     /// The version with this content: listed, gone or replaced; of several the highest.
     pub fn content(&self, digest: &Digest) -> Option<&Arc<VersionSnapshot>> {
-        let all = self.versions.values().rev().chain(self.gone.values().rev()).chain(self.former.values().rev());
+        let all =
+            self.versions.values().rev().chain(self.gone.values().rev()).chain(self.former.values().rev());
         all.into_iter().find(|version| version.digest == *digest)
     }
 

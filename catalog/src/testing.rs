@@ -37,7 +37,8 @@ impl Registry {
     pub fn new(name: &str) -> Registry {
         let name = name.parse::<RegistryName>().expect("the test names a registry");
         let source = format!("https://{name}.git");
-        let publication = Publication { commit: Some("1".repeat(40)), ..Publication::of(name, source, 1_000) };
+        let publication =
+            Publication { commit: Some("1".repeat(40)), ..Publication::of(name, source, 1_000) };
         Registry { publication, blobs: BTreeMap::new() }
     }
 
@@ -59,17 +60,28 @@ impl Registry {
         let version = reference.rsplit_once(':').expect("the test writes a version").1;
         let path = parsed.path();
         let (collection, template) = match path.split_once('/') {
-            Some((collection, template)) => (Some(collection.parse().expect("the parser checked it")), template),
+            Some((collection, template)) => {
+                (Some(collection.parse().expect("the parser checked it")), template)
+            }
             None => (None, path.as_str()),
         };
         let mut entries = Vec::new();
         for (path, content) in files {
             let digest = Digest::of(content.as_bytes());
             self.blobs.insert(digest, content.as_bytes().to_vec());
-            entries.push(FileEntry { path: (*path).to_owned(), size: content.len() as u64, executable: false, digest });
+            entries.push(FileEntry {
+                path: (*path).to_owned(),
+                size: content.len() as u64,
+                executable: false,
+                digest,
+            });
         }
         entries.sort_by(|a, b| a.path.cmp(&b.path));
-        let listing = entries.iter().map(|file| DigestEntry { path: &file.path, executable: false, content: file.digest });
+        let listing = entries.iter().map(|file| DigestEntry {
+            path: &file.path,
+            executable: false,
+            content: file.digest,
+        });
         let digest = Digest::of_version(listing);
         let (entry, kind) = entry(template, &entries);
         let known = self.publication.collections.iter().any(|known| known.name == collection);
@@ -144,8 +156,15 @@ impl Registry {
 }
 
 fn entry(template: &str, files: &[FileEntry]) -> (String, Kind) {
-    let forms = [("jinja", Kind::DmJinja), ("py", Kind::DmPython), ("yaml", Kind::Template), ("json", Kind::Template)];
+    let forms = [
+        ("jinja", Kind::DmJinja),
+        ("py", Kind::DmPython),
+        ("yaml", Kind::Template),
+        ("json", Kind::Template),
+    ];
     let named = forms.iter().map(|(extension, kind)| (format!("{template}.{extension}"), *kind));
-    let found = named.chain([("Chart.yaml".to_owned(), Kind::Chart)]).find(|(path, _)| files.iter().any(|file| file.path == *path));
+    let found = named
+        .chain([("Chart.yaml".to_owned(), Kind::Chart)])
+        .find(|(path, _)| files.iter().any(|file| file.path == *path));
     found.expect("the test gives a file named for the template")
 }

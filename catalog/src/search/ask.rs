@@ -68,8 +68,8 @@ pub(super) struct Asked {
 
 /// Words that carry no meaning beside others.
 const EMPTY_WORDS: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "of", "on", "or", "that", "the",
-    "this", "to", "with",
+    "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "of", "on", "or",
+    "that", "the", "this", "to", "with",
 ];
 
 /// Reads a query against the registries a viewer may see.
@@ -81,7 +81,8 @@ pub(super) fn read(query: &Query, snapshot: &Snapshot, viewer: &Viewer) -> Asked
         text = &text[..end];
         asked.notes.push(format!("only the first {LONGEST} bytes of the query were read"));
     }
-    let mut filters = [query.registries.clone(), query.collections.clone(), query.kinds.clone(), query.has.clone()];
+    let mut filters =
+        [query.registries.clone(), query.collections.clone(), query.kinds.clone(), query.has.clone()];
     let mut free = Vec::new();
     for piece in pieces(text) {
         match filter(&piece) {
@@ -159,7 +160,11 @@ fn asked_registries(
         let wanted = format!("/{}/", value.trim_matches('/').to_ascii_lowercase());
         let names = snapshot.visible(viewer).map(|registry| registry.name.canonical());
         let before = found.len();
-        found.extend(names.filter(|name| format!("/{}/", name.to_ascii_lowercase()).contains(&wanted)).map(str::to_owned));
+        found.extend(
+            names
+                .filter(|name| format!("/{}/", name.to_ascii_lowercase()).contains(&wanted))
+                .map(str::to_owned),
+        );
         if found.len() == before {
             notes.push(format!("no registry here is named `{}`", shown(value)));
         }
@@ -212,7 +217,11 @@ mod tests {
     fn what_is_ignored_is_said() {
         assert_eq!(asked("kind:spaceship").kinds, None);
         assert_eq!(asked("kind:spaceship").notes.len(), 1);
-        assert_eq!(asked("registry:nowhere").registries, Some(Vec::new()), "a registry that is not here has nothing");
+        assert_eq!(
+            asked("registry:nowhere").registries,
+            Some(Vec::new()),
+            "a registry that is not here has nothing"
+        );
         assert_eq!(asked(&"word".repeat(1000)).notes.len(), 2);
         let many = (0..100).map(|n| format!("w{n} ")).collect::<String>();
         assert_eq!(asked(&many).terms.len(), MOST_TERMS);

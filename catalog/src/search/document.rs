@@ -5,7 +5,9 @@
 
 use schema::Digest;
 use tantivy::TantivyDocument;
-use tantivy::schema::{Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions};
+use tantivy::schema::{
+    Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+};
 
 use super::{ask, words};
 use crate::snapshot::TemplateSnapshot;
@@ -51,7 +53,9 @@ pub(super) struct Fields {
 pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let text = |analyzer, record| {
-        TextOptions::default().set_indexing_options(TextFieldIndexing::default().set_tokenizer(analyzer).set_index_option(record))
+        TextOptions::default().set_indexing_options(
+            TextFieldIndexing::default().set_tokenizer(analyzer).set_index_option(record),
+        )
     };
     let stems = || text(words::STEMS, IndexRecordOption::WithFreqs);
     let plain = || text(words::PLAIN, IndexRecordOption::Basic);
@@ -90,7 +94,11 @@ pub(super) fn fingerprint() -> String {
 }
 
 /// The document of a template; `None` if no version of it is listed.
-pub(super) fn document(fields: &Fields, template: &TemplateSnapshot, readme: Option<&str>) -> Option<TantivyDocument> {
+pub(super) fn document(
+    fields: &Fields,
+    template: &TemplateSnapshot,
+    readme: Option<&str>,
+) -> Option<TantivyDocument> {
     let version = template.latest()?;
     let facts = &version.inspection;
     let location = &template.location;
@@ -127,7 +135,16 @@ pub(super) fn document(fields: &Fields, template: &TemplateSnapshot, readme: Opt
     add(fields.tags, &tags);
     add(fields.objects, &objects);
     let kind = version.kind.title();
-    for text in [name, facts.title.as_deref().unwrap_or_default(), description, &tags, &objects, &place, &parameters, kind] {
+    for text in [
+        name,
+        facts.title.as_deref().unwrap_or_default(),
+        description,
+        &tags,
+        &objects,
+        &place,
+        &parameters,
+        kind,
+    ] {
         add(fields.words, text);
     }
     add(fields.excerpt, beginning(&format!("{}\n{readme}", plain_text(description)), EXCERPT));
@@ -155,9 +172,14 @@ fn key_order(key: &str) -> u64 {
 /// Names, titles and descriptions of parameters; of nested ones too, as far as a person would look.
 fn parameters(schema: &serde_json::Value) -> String {
     fn collect(schema: &serde_json::Value, depth: usize, out: &mut String) {
-        let Some(properties) = schema.get("properties").and_then(|properties| properties.as_object()) else { return };
+        let Some(properties) = schema.get("properties").and_then(|properties| properties.as_object()) else {
+            return;
+        };
         for (name, property) in properties {
-            for text in [Some(name.as_str()), text_of(property, "title"), text_of(property, "description")].into_iter().flatten() {
+            for text in [Some(name.as_str()), text_of(property, "title"), text_of(property, "description")]
+                .into_iter()
+                .flatten()
+            {
                 out.push_str(text);
                 out.push('\n');
             }

@@ -65,7 +65,15 @@ pub(super) fn correct(searcher: &Searcher, fields: &Fields, asked: &Asked) -> ta
 
 fn stands(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<bool> {
     let stem = words::stem(word);
-    for field in [fields.readme, fields.description, fields.title, fields.parameters, fields.name_stems, fields.objects, fields.tags] {
+    for field in [
+        fields.readme,
+        fields.description,
+        fields.title,
+        fields.parameters,
+        fields.name_stems,
+        fields.objects,
+        fields.tags,
+    ] {
         if is_word(searcher, field, &stem)? {
             return Ok(true);
         }
@@ -98,7 +106,10 @@ fn nearest(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<
     }
     // The first letter is seldom what was mistyped.
     let same_start = |term: &str| term.chars().next() == word.chars().next();
-    Ok(found.into_iter().max_by_key(|(term, count)| (same_start(term), *count, std::cmp::Reverse(term.clone()))).map(|(term, _)| term))
+    Ok(found
+        .into_iter()
+        .max_by_key(|(term, count)| (same_start(term), *count, std::cmp::Reverse(term.clone())))
+        .map(|(term, _)| term))
 }
 
 /// The query for `words`: all of them, or any.

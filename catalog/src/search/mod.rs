@@ -135,7 +135,8 @@ impl FromStr for Cursor {
         if text.len() != 40 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(CursorError);
         }
-        let number = |range: std::ops::Range<usize>| u64::from_str_radix(&text[range], 16).map_err(|_| CursorError);
+        let number =
+            |range: std::ops::Range<usize>| u64::from_str_radix(&text[range], 16).map_err(|_| CursorError);
         let score = u32::try_from(number(0..8)?).map_err(|_| CursorError)?;
         Ok(Cursor(Rank { score, name: number(8..24)?, key: number(24..40)? }))
     }
@@ -163,7 +164,10 @@ pub(crate) struct Index {
 
 impl fmt::Debug for Index {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Index").field("path", &self.path).field("generation", &self.generation).finish_non_exhaustive()
+        f.debug_struct("Index")
+            .field("path", &self.path)
+            .field("generation", &self.generation)
+            .finish_non_exhaustive()
     }
 }
 
@@ -195,7 +199,9 @@ impl Index {
         };
         let failed = |cause: String| OpenError::Search { path: path.clone(), cause };
         match fs::remove_dir_all(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error.to_string())),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed(error.to_string()));
+            }
             _ => {}
         }
         fs::create_dir_all(&path).map_err(|error| failed(error.to_string()))?;
@@ -212,10 +218,15 @@ impl Index {
         let index = TantivyIndex::open_in_dir(path)?;
         let damaged = index.validate_checksum()?;
         if !damaged.is_empty() {
-            return Err(tantivy::TantivyError::InternalError(format!("checksums of {damaged:?} do not hold")));
+            return Err(tantivy::TantivyError::InternalError(format!(
+                "checksums of {damaged:?} do not hold"
+            )));
         }
         let payload = index.load_metas()?.payload.unwrap_or_default();
-        let generation = payload.split_once(':').filter(|(of, _)| *of == identity).and_then(|(_, number)| number.parse().ok());
+        let generation = payload
+            .split_once(':')
+            .filter(|(of, _)| *of == identity)
+            .and_then(|(_, number)| number.parse().ok());
         Index::over(index, path, identity, generation.unwrap_or(u64::MAX)).map(Some)
     }
 
@@ -249,7 +260,8 @@ impl Index {
                 match update {
                     Update::Put(template, readme) => {
                         writer.delete_term(by_key(&template.location));
-                        if let Some(document) = document::document(&self.fields, template, readme.as_deref()) {
+                        if let Some(document) = document::document(&self.fields, template, readme.as_deref())
+                        {
                             writer.add_document(document)?;
                         }
                     }
@@ -296,12 +308,20 @@ impl Index {
         }
     }
 
-    fn find(&self, snapshot: &Snapshot, viewer: &Viewer, query: &Query, mut asked: ask::Asked) -> tantivy::Result<SearchAnswer> {
+    fn find(
+        &self,
+        snapshot: &Snapshot,
+        viewer: &Viewer,
+        query: &Query,
+        mut asked: ask::Asked,
+    ) -> tantivy::Result<SearchAnswer> {
         let searcher = self.reader.searcher();
         let terms = find::correct(&searcher, &self.fields, &asked)?;
-        let mut visible = snapshot.visible(viewer).map(|registry| registry.name.canonical().to_owned()).collect::<Vec<_>>();
+        let mut visible =
+            snapshot.visible(viewer).map(|registry| registry.name.canonical().to_owned()).collect::<Vec<_>>();
         visible.sort();
-        let kinds = asked.kinds.take().map(|kinds| kinds.into_iter().map(|kind| kind.as_str().to_owned()).collect());
+        let kinds =
+            asked.kinds.take().map(|kinds| kinds.into_iter().map(|kind| kind.as_str().to_owned()).collect());
         let collect = Collect {
             visible,
             filters: [asked.registries.take(), asked.collections.take(), kinds],
@@ -309,10 +329,12 @@ impl Index {
             hits: query.hits() + 1,
             after: query.after.map(|Cursor(rank)| rank),
         };
-        let mut collected = searcher.search(&find::query(&self.fields, &terms.words, &asked.has, true), &collect)?;
+        let mut collected =
+            searcher.search(&find::query(&self.fields, &terms.words, &asked.has, true), &collect)?;
         let nothing = collected.facets.iter().all(std::collections::BTreeMap::is_empty);
         if nothing && terms.words.len() > 1 {
-            collected = searcher.search(&find::query(&self.fields, &terms.words, &asked.has, false), &collect)?;
+            collected =
+                searcher.search(&find::query(&self.fields, &terms.words, &asked.has, false), &collect)?;
             if collected.total > 0 {
                 asked.notes.push("no template has all of these words; these have some".to_owned());
             }
@@ -339,7 +361,13 @@ impl Index {
     }
 
     /// A hit as the snapshot has it; `None` if it has it no more.
-    fn hit(&self, document: &TantivyDocument, snapshot: &Snapshot, viewer: &Viewer, matcher: &snippet::Matcher) -> Option<Hit> {
+    fn hit(
+        &self,
+        document: &TantivyDocument,
+        snapshot: &Snapshot,
+        viewer: &Viewer,
+        matcher: &snippet::Matcher,
+    ) -> Option<Hit> {
         let text = |field| document.get_first(field).and_then(|value| value.as_str());
         let location = location(text(self.fields.key)?)?;
         let template = snapshot.template(viewer, &location)?;

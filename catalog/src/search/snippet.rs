@@ -70,7 +70,10 @@ impl Matcher {
     pub(super) fn snippet(&self, text: &str) -> Option<Snippet> {
         let matches = self.matches(text);
         let within = |first: &Range<usize>| {
-            matches.iter().filter(|range| range.start >= first.start && range.end <= first.start + LENGTH - BEFORE).count()
+            matches
+                .iter()
+                .filter(|range| range.start >= first.start && range.end <= first.start + LENGTH - BEFORE)
+                .count()
         };
         let first = matches.iter().rev().max_by_key(|range| within(range))?;
         let start = first.start.saturating_sub(BEFORE);
@@ -101,7 +104,11 @@ fn word_end(text: &str, from: usize) -> usize {
     let gap = (from..text.len()).find(|at| text.as_bytes()[*at].is_ascii_whitespace());
     let end = gap.unwrap_or(text.len());
     // A text without spaces is cut hard, between characters.
-    if end - from > 60 { (from..=from + 4).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len()) } else { end }
+    if end - from > 60 {
+        (from..=from + 4).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+    } else {
+        end
+    }
 }
 
 #[cfg(test)]

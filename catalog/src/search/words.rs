@@ -29,7 +29,8 @@ pub(super) fn stems() -> TextAnalyzer {
 
 /// The stem of one word in lower case.
 pub(super) fn stem(word: &str) -> String {
-    let mut analyzer = TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::new(Language::English)).build();
+    let mut analyzer =
+        TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::new(Language::English)).build();
     let mut stream = analyzer.token_stream(word);
     if stream.advance() { stream.token().text.clone() } else { word.to_owned() }
 }

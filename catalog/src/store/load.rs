@@ -34,8 +34,10 @@ impl Store {
     pub(crate) async fn load(&self) -> Result<Loaded, StoreError> {
         let mut connection = self.writer.lock().await;
         let connection = &mut *connection;
-        let identity = self.query(&queries::IDENTITY).fetch_one(&mut *connection).await.map_err(|e| self.error(e))?;
-        let generation = self.query(&queries::GENERATION).fetch_one(&mut *connection).await.map_err(|e| self.error(e))?;
+        let identity =
+            self.query(&queries::IDENTITY).fetch_one(&mut *connection).await.map_err(|e| self.error(e))?;
+        let generation =
+            self.query(&queries::GENERATION).fetch_one(&mut *connection).await.map_err(|e| self.error(e))?;
         let mut registries = self.load_registries(connection).await?;
         let templates = self.load_versions(connection, &mut registries).await?;
         self.load_collections(connection, &mut registries, templates).await?;
@@ -45,7 +47,10 @@ impl Store {
         });
         Ok(Loaded {
             identity: self.get(&identity, 0)?,
-            snapshot: Snapshot { generation: self.get::<i64>(&generation, 0)? as u64, registries: registries.collect() },
+            snapshot: Snapshot {
+                generation: self.get::<i64>(&generation, 0)? as u64,
+                registries: registries.collect(),
+            },
         })
     }
 
@@ -53,7 +58,8 @@ impl Store {
         &self,
         connection: &mut SqliteConnection,
     ) -> Result<BTreeMap<i64, RegistrySnapshot>, StoreError> {
-        let rows = self.query(&queries::LOAD_REGISTRIES).fetch_all(connection).await.map_err(|e| self.error(e))?;
+        let rows =
+            self.query(&queries::LOAD_REGISTRIES).fetch_all(connection).await.map_err(|e| self.error(e))?;
         let mut registries = BTreeMap::new();
         for row in rows {
             let id = self.get(&row, 0)?;
@@ -85,9 +91,11 @@ impl Store {
         while let Some(row) = rows.try_next().await.map_err(|e| self.error(e))? {
             let id = self.get(&row, 0)?;
             let Some(registry) = registries.get_mut(&id) else { continue };
-            let place = (self.collection(self.get(&row, 1)?)?, self.parse::<TemplateName>(self.get(&row, 2)?)?);
+            let place =
+                (self.collection(self.get(&row, 1)?)?, self.parse::<TemplateName>(self.get(&row, 2)?)?);
             let text = self.get::<String>(&row, 8)?;
-            let inspection = known.entry(text).or_insert_with_key(|text| Facts::from_stored(text.clone())).clone();
+            let inspection =
+                known.entry(text).or_insert_with_key(|text| Facts::from_stored(text.clone())).clone();
             let kind = self.get::<String>(&row, 5)?;
             let kind = Kind::ALL.into_iter().find(|known| known.as_str() == kind);
             let mut version = VersionSnapshot {
@@ -135,7 +143,8 @@ impl Store {
                 }
             }
         }
-        let rows = self.query(&queries::LOAD_COLLECTIONS).fetch_all(connection).await.map_err(|e| self.error(e))?;
+        let rows =
+            self.query(&queries::LOAD_COLLECTIONS).fetch_all(connection).await.map_err(|e| self.error(e))?;
         for row in rows {
             let id = self.get(&row, 0)?;
             let Some(registry) = registries.get_mut(&id) else { continue };
@@ -153,7 +162,10 @@ impl Store {
             registry.collections.insert(name, Arc::new(collection));
         }
         match listed.keys().next() {
-            Some((id, name)) => Err(self.damaged(format!("templates of registry {id} are in {name:?}, which is no collection"))),
+            Some((id, name)) => {
+                Err(self
+                    .damaged(format!("templates of registry {id} are in {name:?}, which is no collection")))
+            }
             None => Ok(()),
         }
     }
@@ -222,7 +234,9 @@ impl Store {
     /// All bytes, newest first.
     pub(crate) fn warm_blobs(&self, Warming(query): Warming) -> BoxStream<'_, Result<Kept, StoreError>> {
         let rows = query.fetch(&self.readers).map_err(|error| self.error(error));
-        let read = |row: SqliteRow| Ok((self.digest(self.get(&row, 3)?)?, self.get(&row, 0)?, self.get(&row, 1)?, self.get(&row, 2)?));
+        let read = |row: SqliteRow| {
+            Ok((self.digest(self.get(&row, 3)?)?, self.get(&row, 0)?, self.get(&row, 1)?, self.get(&row, 2)?))
+        };
         Box::pin(rows.and_then(move |row| std::future::ready(read(row))))
     }
 }

@@ -17,8 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Connection, Sqlite, SqliteConnection, SqlitePool, SqlSafeStr};
+use sqlx::sqlite::{
+    SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{Connection, SqlSafeStr, Sqlite, SqliteConnection, SqlitePool};
 use tokio::sync::Mutex;
 
 pub(crate) use load::Warming;
@@ -61,7 +63,12 @@ impl Store {
             .min_connections(0)
             .acquire_timeout(Duration::from_secs(10))
             .connect_lazy_with(options.create_if_missing(false).read_only(true));
-        Ok(Store { path: path.to_owned(), writer: Mutex::new(writer), readers, statements: AtomicU64::new(0) })
+        Ok(Store {
+            path: path.to_owned(),
+            writer: Mutex::new(writer),
+            readers,
+            statements: AtomicU64::new(0),
+        })
     }
 
     /// How many statements were run.
@@ -97,7 +104,11 @@ fn migrations() -> Migrator {
     let migration = |version, description: &'static str, sql: &'static str| {
         Migration::new(version, description.into(), MigrationType::Simple, sql.into_sql_str(), false)
     };
-    Migrator::with_migrations(vec![migration(1, "catalog", include_str!("../../../migrations/0001_catalog.sql"))])
+    Migrator::with_migrations(vec![migration(
+        1,
+        "catalog",
+        include_str!("../../../migrations/0001_catalog.sql"),
+    )])
 }
 
 /// Tells a full disk, a read-only file and a damaged one apart, by SQLite's primary result codes.
@@ -148,7 +159,12 @@ mod tests {
     /// A statement is run where it is counted, or not at all.
     #[test]
     fn statements_are_run_in_one_place() {
-        let sources = [include_str!("load.rs"), include_str!("write.rs"), include_str!("../catalog.rs"), include_str!("../blobs.rs")];
+        let sources = [
+            include_str!("load.rs"),
+            include_str!("write.rs"),
+            include_str!("../catalog.rs"),
+            include_str!("../blobs.rs"),
+        ];
         for source in sources {
             assert!(!source.contains("sqlx::query"), "only Store::query may make a query");
         }
@@ -162,7 +178,12 @@ mod tests {
         sqlx::query("PRAGMA max_page_count = 40").execute(&mut *store.writer.lock().await).await.unwrap();
         let mut seed = 1u64;
         let mut noise = || {
-            (0..40_000).map(|_| { seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407); (seed >> 56) as u8 }).collect::<Vec<_>>()
+            (0..40_000)
+                .map(|_| {
+                    seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    (seed >> 56) as u8
+                })
+                .collect::<Vec<_>>()
         };
         let mut last = Ok(());
         for _ in 0..10 {
@@ -187,7 +208,11 @@ mod tests {
     async fn what_is_no_database_is_called_damaged() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("formwork.db");
-        std::fs::write(&path, "this is a text, not a database, and long enough to be looked at as one".repeat(20)).unwrap();
+        std::fs::write(
+            &path,
+            "this is a text, not a database, and long enough to be looked at as one".repeat(20),
+        )
+        .unwrap();
         let error = Store::open(&path).await.unwrap_err();
         assert!(matches!(error, OpenError::Store(StoreError::Damaged { .. })), "{error}");
     }

@@ -42,7 +42,10 @@ impl Store {
     }
 
     /// Keeps bytes: digest, size before encoding, encoding, bytes. One transaction.
-    pub(crate) async fn put_blobs(&self, blobs: Vec<(Digest, usize, i64, Vec<u8>)>) -> Result<(), StoreError> {
+    pub(crate) async fn put_blobs(
+        &self,
+        blobs: Vec<(Digest, usize, i64, Vec<u8>)>,
+    ) -> Result<(), StoreError> {
         let mut connection = self.writer.lock().await;
         let mut transaction = self.begin(&mut connection).await?;
         for (digest, size, encoding, content) in blobs {
@@ -81,7 +84,10 @@ impl Store {
     }
 
     /// A transaction that publishes: the writer is taken until it is committed or dropped.
-    pub(crate) async fn begin<'c>(&'c self, connection: &'c mut SqliteConnection) -> Result<Transaction<'c>, StoreError> {
+    pub(crate) async fn begin<'c>(
+        &'c self,
+        connection: &'c mut SqliteConnection,
+    ) -> Result<Transaction<'c>, StoreError> {
         let inner = connection.begin().await.map_err(|error| self.error(error))?;
         Ok(Transaction { store: self, inner })
     }
@@ -112,34 +118,61 @@ impl Transaction<'_> {
     }
 
     /// The number of the generation this transaction makes.
-    pub(crate) async fn generation(&mut self, registry: &RegistryName, cause: &str, at: i64) -> Result<u64, StoreError> {
+    pub(crate) async fn generation(
+        &mut self,
+        registry: &RegistryName,
+        cause: &str,
+        at: i64,
+    ) -> Result<u64, StoreError> {
         let query = self.store.query(&queries::NEXT_GENERATION);
         let query = query.bind(registry.canonical().to_owned()).bind(cause.to_owned()).bind(at);
         Ok(self.number(query).await? as u64)
     }
 
     /// Adds a registry or changes its source; its key.
-    pub(crate) async fn add_registry(&mut self, name: &RegistryName, source: &str) -> Result<i64, StoreError> {
+    pub(crate) async fn add_registry(
+        &mut self,
+        name: &RegistryName,
+        source: &str,
+    ) -> Result<i64, StoreError> {
         let query = self.store.query(&queries::ADD_REGISTRY).bind(name.canonical().to_owned());
         self.number(query.bind(name.to_string()).bind(source.to_owned())).await
     }
 
     /// Removes a registry with everything that was published from it, and logs that.
-    pub(crate) async fn remove_registry(&mut self, registry: &RegistrySnapshot, generation: u64, at: i64) -> Result<(), StoreError> {
+    pub(crate) async fn remove_registry(
+        &mut self,
+        registry: &RegistrySnapshot,
+        generation: u64,
+        at: i64,
+    ) -> Result<(), StoreError> {
         self.run(self.store.query(&queries::REMOVE_REGISTRY_VERSIONS).bind(registry.id)).await?;
         self.run(self.store.query(&queries::REMOVE_REGISTRY).bind(registry.id)).await?;
-        let query = self.store.query(&queries::ADD_CHANGE).bind(generation as i64).bind(registry.name.canonical().to_owned());
+        let query = self
+            .store
+            .query(&queries::ADD_CHANGE)
+            .bind(generation as i64)
+            .bind(registry.name.canonical().to_owned());
         let query = query.bind("").bind("").bind("").bind("registry-removed").bind(None::<Vec<u8>>).bind(at);
         self.run(query).await
     }
 
     /// Remembers why the last attempt failed.
-    pub(crate) async fn set_failure(&mut self, registry: i64, failure: &SyncFailure) -> Result<(), StoreError> {
+    pub(crate) async fn set_failure(
+        &mut self,
+        registry: i64,
+        failure: &SyncFailure,
+    ) -> Result<(), StoreError> {
         self.run(self.store.query(&queries::SET_FAILURE).bind(registry).bind(json(failure))).await
     }
 
     /// Flips everything a publication changed. Facts must have been written ahead.
-    pub(crate) async fn publish(&mut self, applied: &Applied, generation: u64, at: i64) -> Result<(), StoreError> {
+    pub(crate) async fn publish(
+        &mut self,
+        applied: &Applied,
+        generation: u64,
+        at: i64,
+    ) -> Result<(), StoreError> {
         let registry = &applied.registry;
         let query = self
             .store
@@ -176,7 +209,12 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    async fn flip(&mut self, registry: &RegistrySnapshot, change: &Change, at: i64) -> Result<(), StoreError> {
+    async fn flip(
+        &mut self,
+        registry: &RegistrySnapshot,
+        change: &Change,
+        at: i64,
+    ) -> Result<(), StoreError> {
         let now = &change.now;
         let place = |query: super::Query| {
             query

@@ -117,7 +117,11 @@ async fn killed_at_any_time_it_shows_a_whole_generation() {
             .unwrap();
         // It is publishing again by the time it is killed, each round at another point.
         let said = BufReader::new(victim.stdout.take().unwrap()).lines();
-        let published = said.map_while(Result::ok).filter(|line| line.contains(PUBLISHED)).take(1 + round as usize % 3).count();
+        let published = said
+            .map_while(Result::ok)
+            .filter(|line| line.contains(PUBLISHED))
+            .take(1 + round as usize % 3)
+            .count();
         assert_eq!(published, 1 + round as usize % 3, "the victim ended by itself");
         std::thread::sleep(Duration::from_micros(700) * round);
         victim.kill().unwrap();
@@ -129,7 +133,8 @@ async fn killed_at_any_time_it_shows_a_whole_generation() {
         for registry in snapshot.registries.values() {
             for template in registry.templates() {
                 let file = &template.latest().unwrap().files[0];
-                let bytes = catalog.blob_or_load(ANYBODY, &registry.name, &file.digest).await.unwrap().unwrap();
+                let bytes =
+                    catalog.blob_or_load(ANYBODY, &registry.name, &file.digest).await.unwrap().unwrap();
                 contents.insert(String::from_utf8(bytes.to_vec()).unwrap());
             }
         }

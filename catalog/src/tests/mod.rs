@@ -33,9 +33,21 @@ async fn fresh() -> (tempfile::TempDir, Catalog) {
 /// A small registry in two collections.
 fn acme() -> Registry {
     Registry::new("github.com/acme/templates")
-        .version("redis:v1.0.0", &[("redis.yaml", "one"), ("README.md", "# Redis\n\nA store for things that are looked up often.")])
+        .version(
+            "redis:v1.0.0",
+            &[
+                ("redis.yaml", "one"),
+                ("README.md", "# Redis\n\nA store for things that are looked up often."),
+            ],
+        )
         .described("An in-memory store")
-        .version("redis:v1.0.1", &[("redis.yaml", "two"), ("README.md", "# Redis\n\nA store for things that are looked up often.")])
+        .version(
+            "redis:v1.0.1",
+            &[
+                ("redis.yaml", "two"),
+                ("README.md", "# Redis\n\nA store for things that are looked up often."),
+            ],
+        )
         .described("An in-memory store")
         .version("db/postgres:v1.0.0", &[("postgres.jinja", "p")])
         .described("A relational database")
@@ -47,7 +59,8 @@ fn seen(snapshot: &Snapshot) -> Snapshot {
     for registry in snapshot.registries.clone().values() {
         let mut plain = crate::RegistrySnapshot::clone(registry);
         // Of several versions of one content either may stand for it.
-        plain.contents = plain.contents.keys().copied().map(|digest| (digest, any_of(registry, &digest))).collect();
+        plain.contents =
+            plain.contents.keys().copied().map(|digest| (digest, any_of(registry, &digest))).collect();
         snapshot.registries.insert(registry.name.clone(), Arc::new(plain));
     }
     snapshot
@@ -81,7 +94,9 @@ fn check(catalog: &Catalog) -> BTreeSet<String> {
     }
     let everything = catalog.search(ANYBODY, &Query { limit: 100, ..Query::default() });
     let found = everything.hits.iter().map(|hit| hit.location.to_string()).collect::<BTreeSet<_>>();
-    let templates = snapshot.registries.values().flat_map(|registry| registry.templates().map(|template| template.location.to_string()).collect::<Vec<_>>());
+    let templates = snapshot.registries.values().flat_map(|registry| {
+        registry.templates().map(|template| template.location.to_string()).collect::<Vec<_>>()
+    });
     assert_eq!(found, templates.collect(), "the index has what is listed");
     assert_eq!(everything.total as usize, found.len());
     listed

@@ -40,13 +40,18 @@ async fn an_index_that_is_lost_or_damaged_is_built_anew() {
     let (catalog, opened) = open(directory.path()).await;
     assert_eq!(opened.rebuilt, Some("there was none of this format"));
     check(&catalog);
-    assert_eq!(catalog.search(ANYBODY, &Query::text("looked up often")).total, 1, "the README is indexed again");
+    assert_eq!(
+        catalog.search(ANYBODY, &Query::text("looked up often")).total,
+        1,
+        "the README is indexed again"
+    );
     catalog.close().await;
     drop(catalog);
 
     let ours = fs::read_dir(&search).unwrap().next().unwrap().unwrap().path();
     let segment = fs::read_dir(&ours).unwrap().flatten().map(|entry| entry.path());
-    let segment = segment.filter(|path| path.extension().is_some_and(|extension| extension == "idx")).max().unwrap();
+    let segment =
+        segment.filter(|path| path.extension().is_some_and(|extension| extension == "idx")).max().unwrap();
     let mut bytes = fs::read(&segment).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0xff;
@@ -75,7 +80,10 @@ async fn an_index_of_another_store_is_not_believed() {
     fs::create_dir_all(directory.path().join("search/0123456789abcdef")).unwrap();
     let (catalog, opened) = open(directory.path()).await;
     assert_eq!(opened.rebuilt, Some("the index is of another store or from its future"));
-    assert!(!directory.path().join("search/0123456789abcdef").exists(), "indexes of other formats are removed");
+    assert!(
+        !directory.path().join("search/0123456789abcdef").exists(),
+        "indexes of other formats are removed"
+    );
     assert_eq!(check(&catalog).len(), 0);
 }
 
@@ -84,7 +92,10 @@ async fn bytes_are_in_memory_after_opening_as_far_as_they_fit() {
     let (directory, catalog) = fresh().await;
     let mut registry = Registry::new("github.com/acme/templates");
     for at in 0..40 {
-        registry = registry.version(&format!("t{at:02}:v1.0.0"), &[(&format!("t{at:02}.yaml"), &format!("{at} {}", "x".repeat(5_000)))]);
+        registry = registry.version(
+            &format!("t{at:02}:v1.0.0"),
+            &[(&format!("t{at:02}.yaml"), &format!("{at} {}", "x".repeat(5_000)))],
+        );
     }
     registry.publish(&catalog).await;
     catalog.close().await;
@@ -100,7 +111,8 @@ async fn bytes_are_in_memory_after_opening_as_far_as_they_fit() {
     let options = Options { cache_bytes: 50_000, ..Options::default() };
     let (catalog, _) = Catalog::open(directory.path(), options).await.unwrap();
     catalog.warmed().await;
-    let cold = registry.blobs.keys().filter(|digest| catalog.blob(ANYBODY, registry.name(), digest) == Blob::Cold);
+    let cold =
+        registry.blobs.keys().filter(|digest| catalog.blob(ANYBODY, registry.name(), digest) == Blob::Cold);
     assert!(cold.count() >= 30, "no more is in memory than fits");
     for (digest, content) in &registry.blobs {
         let bytes = catalog.blob_or_load(ANYBODY, registry.name(), digest).await.unwrap();

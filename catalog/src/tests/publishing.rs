@@ -33,7 +33,10 @@ async fn what_is_published_is_seen_and_remembered() {
 async fn what_did_not_change_is_the_same_value() {
     let (_directory, catalog) = fresh().await;
     let first = acme().publish(&catalog).await;
-    let (redis, postgres) = (template(&catalog, "github.com/acme/templates/redis"), template(&catalog, "github.com/acme/templates/db/postgres"));
+    let (redis, postgres) = (
+        template(&catalog, "github.com/acme/templates/redis"),
+        template(&catalog, "github.com/acme/templates/db/postgres"),
+    );
 
     let again = acme().at(2_000, &"1".repeat(40)).publish(&catalog).await;
     assert_eq!(again.generation, first.generation, "nothing different, no generation");
@@ -57,7 +60,10 @@ async fn what_is_gone_upstream_is_not_listed_and_not_lost() {
     let (directory, catalog) = fresh().await;
     acme().publish(&catalog).await;
     let mut without = acme().at(2_000, "2");
-    without.publication.versions.retain(|version| version.template.as_str() != "postgres" && version.version.patch() == 0);
+    without
+        .publication
+        .versions
+        .retain(|version| version.template.as_str() != "postgres" && version.version.patch() == 0);
     let published = without.publish(&catalog).await;
     assert_eq!((published.gone, published.added), (2, 0));
     assert_eq!(check(&catalog).len(), 1);
@@ -84,7 +90,9 @@ async fn bytes_that_were_replaced_stay_reachable_by_digest() {
     let (directory, catalog) = fresh().await;
     acme().publish(&catalog).await;
     let first = template(&catalog, "github.com/acme/templates/db/postgres").latest().unwrap().clone();
-    let changed = Registry::new("github.com/acme/templates").version("db/postgres:v1.0.0", &[("postgres.jinja", "q")]).at(2_000, "2");
+    let changed = Registry::new("github.com/acme/templates")
+        .version("db/postgres:v1.0.0", &[("postgres.jinja", "q")])
+        .at(2_000, "2");
     assert_eq!(changed.publish(&catalog).await.changed, 1);
     let now = template(&catalog, "github.com/acme/templates/db/postgres");
     assert_ne!(now.latest().unwrap().digest, first.digest);
@@ -115,7 +123,10 @@ async fn a_publication_that_is_not_true_changes_nothing() {
     let mut lacking = acme().version("hollow:v1.0.0", &[("hollow.yaml", "never stored")]);
     lacking.blobs.remove(&schema::Digest::of(b"never stored"));
     let error = lacking.try_publish(&catalog).await.unwrap_err();
-    assert!(matches!(&error, WriteError::BlobMissing { path, .. } if path == "hollow/v1.0.0/hollow.yaml"), "{error}");
+    assert!(
+        matches!(&error, WriteError::BlobMissing { path, .. } if path == "hollow/v1.0.0/hollow.yaml"),
+        "{error}"
+    );
     let wrong = catalog.put_blobs(vec![(schema::Digest::of(b"a"), b"b".to_vec())]).await;
     assert!(matches!(wrong, Err(WriteError::Digest { .. })));
     assert_eq!(seen(&catalog.snapshot()), seen(&before));
@@ -166,11 +177,17 @@ async fn a_removed_registry_is_gone_everywhere_at_once() {
 async fn a_registry_is_one_however_it_is_spelled() {
     let (_directory, catalog) = fresh().await;
     acme().publish(&catalog).await;
-    catalog.add_registry(&"GitHub.com/Acme/Templates".parse().unwrap(), "https://elsewhere", 2_000).await.unwrap();
+    catalog
+        .add_registry(&"GitHub.com/Acme/Templates".parse().unwrap(), "https://elsewhere", 2_000)
+        .await
+        .unwrap();
     let snapshot = catalog.snapshot();
     assert_eq!(snapshot.registries.len(), 1);
     let registry = snapshot.registry(ANYBODY, acme().name()).unwrap();
-    assert_eq!((registry.name.as_str(), registry.source.as_str()), ("GitHub.com/Acme/Templates", "https://elsewhere"));
+    assert_eq!(
+        (registry.name.as_str(), registry.source.as_str()),
+        ("GitHub.com/Acme/Templates", "https://elsewhere")
+    );
     assert_eq!(registry.counts.versions, 3);
 }
 
@@ -209,7 +226,10 @@ async fn reading_runs_no_sql() {
         let resolved = snapshot.resolve(ANYBODY, &reference, None).unwrap();
         let file = resolved.version.file("redis.yaml").unwrap();
         assert!(matches!(catalog.blob(ANYBODY, &resolved.registry.name, &file.digest), Blob::Here(_)));
-        let template = catalog.template(ANYBODY, &resolved.registry.name, &resolved.template.name, resolved.version).await.unwrap();
+        let template = catalog
+            .template(ANYBODY, &resolved.registry.name, &resolved.template.name, resolved.version)
+            .await
+            .unwrap();
         assert_eq!(template.unwrap().files.text("redis.yaml"), Some("two"));
     }
     assert_eq!(catalog.search(ANYBODY, &Query::text("redis")).total, 1);

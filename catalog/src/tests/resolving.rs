@@ -55,14 +55,27 @@ async fn what_leads_nowhere_says_what_is_near() {
         missing.suggestions()
     };
     assert_eq!(suggestions("redsi:v1"), ["github.com/acme/templates/redis"]);
-    assert_eq!(suggestions("postgres:v1"), ["github.com/acme/templates/db/postgres"], "the same name elsewhere");
-    assert_eq!(suggestions("dbs/postgres"), ["github.com/acme/templates/db/postgres", "github.com/acme/templates/db"]);
+    assert_eq!(
+        suggestions("postgres:v1"),
+        ["github.com/acme/templates/db/postgres"],
+        "the same name elsewhere"
+    );
+    assert_eq!(
+        suggestions("dbs/postgres"),
+        ["github.com/acme/templates/db/postgres", "github.com/acme/templates/db"]
+    );
     assert_eq!(suggestions("github.com/acme/template/redis"), ["github.com/acme/templates"]);
     assert_eq!(suggestions("nothing-like-it"), Vec::<String>::new());
     assert_eq!(suggestions("redis:v1.0.5")[0], "github.com/acme/templates/redis:v3.0.0-rc.1");
     let missing = resolve(&snapshot, "redis:v1.0.5").unwrap_err();
-    assert_eq!(missing.to_string(), "`github.com/acme/templates/redis` has no v1.0 at v1.0.5 or above; its highest is v1.0.1");
-    assert!(matches!(resolve(&snapshot, "redis:v2"), Err(Missing::Version { .. })), "withdrawn is not chosen");
+    assert_eq!(
+        missing.to_string(),
+        "`github.com/acme/templates/redis` has no v1.0 at v1.0.5 or above; its highest is v1.0.1"
+    );
+    assert!(
+        matches!(resolve(&snapshot, "redis:v2"), Err(Missing::Version { .. })),
+        "withdrawn is not chosen"
+    );
     assert!(matches!(resolve(&snapshot, "github.com/acme/templates"), Err(Missing::Unparsable(_))));
     let pinned = format!("redis:v9@{}", schema::Digest::of(b"nothing"));
     assert!(matches!(resolve(&snapshot, &pinned), Err(Missing::Digest { .. })));
@@ -83,7 +96,8 @@ async fn a_mapped_directory_resolves_by_both_names() {
     let (directory, catalog) = fresh().await;
     acme().publish(&catalog).await;
     let mut mapped = acme().at(2_000, "2");
-    for collection in mapped.publication.collections.iter_mut().filter(|collection| collection.name.is_some()) {
+    for collection in mapped.publication.collections.iter_mut().filter(|collection| collection.name.is_some())
+    {
         collection.directory_name_alias = collection.name.replace("databases".parse().unwrap());
     }
     for version in mapped.publication.versions.iter_mut().filter(|version| version.collection.is_some()) {

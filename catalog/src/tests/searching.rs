@@ -24,7 +24,11 @@ fn shop() -> Registry {
         ("db/postgresql", "A relational database with backups", &["StatefulSet", "Secret"]),
         ("db/mysql", "A relational database", &["StatefulSet"]),
         ("db/mongodb", "A database of documents", &["StatefulSet"]),
-        ("web/nginx", "Serves web pages and passes requests on to redis or others", &["Deployment", "ConfigMap"]),
+        (
+            "web/nginx",
+            "Serves web pages and passes requests on to redis or others",
+            &["Deployment", "ConfigMap"],
+        ),
         ("web/webhook-receiver", "Receives what GitHub sends", &["Deployment"]),
         ("web/WordPress", "A blog on MySQL", &["Deployment", "PersistentVolumeClaim"]),
         ("monitoring", "Collects metrics of everything that runs", &["DaemonSet"]),
@@ -32,23 +36,38 @@ fn shop() -> Registry {
         registry = entry(registry, place, description, kinds);
     }
     registry
-        .version("db/backup:v1.0.0", &[("backup.jinja", "b"), ("README.md", "# Backup\n\nCopies a *database* to an object storage\nevery night.")])
+        .version(
+            "db/backup:v1.0.0",
+            &[
+                ("backup.jinja", "b"),
+                ("README.md", "# Backup\n\nCopies a *database* to an object storage\nevery night."),
+            ],
+        )
         .about(|inspection| {
             inspection.title = Some("Nightly backups".to_owned());
             inspection.tags = vec!["disaster-recovery".to_owned()];
-            inspection.parameters = serde_json::json!({"properties": {"bucketName": {"description": "Where the archives go"}}});
+            inspection.parameters =
+                serde_json::json!({"properties": {"bucketName": {"description": "Where the archives go"}}});
         })
 }
 
 async fn catalogue() -> (tempfile::TempDir, Catalog) {
     let (directory, catalog) = fresh().await;
     shop().publish(&catalog).await;
-    Registry::new("gitlab.example/tools/kit").version("redis:v1.0.0", &[("redis.py", "r")]).publish(&catalog).await;
+    Registry::new("gitlab.example/tools/kit")
+        .version("redis:v1.0.0", &[("redis.py", "r")])
+        .publish(&catalog)
+        .await;
     (directory, catalog)
 }
 
 fn names(answer: &crate::SearchAnswer) -> Vec<String> {
-    let place = |hit: &crate::Hit| hit.location.to_string().split_once("/templates/").map_or_else(|| hit.location.to_string(), |(_, rest)| rest.to_owned());
+    let place = |hit: &crate::Hit| {
+        hit.location
+            .to_string()
+            .split_once("/templates/")
+            .map_or_else(|| hit.location.to_string(), |(_, rest)| rest.to_owned())
+    };
     answer.hits.iter().map(place).collect()
 }
 
@@ -97,7 +116,10 @@ async fn the_right_one_comes_first() {
 async fn the_exact_name_comes_before_names_that_begin_so_and_those_before_texts() {
     let (_directory, catalog) = catalogue().await;
     let found = names(&catalog.search(ANYBODY, &Query::text("redis")));
-    assert_eq!(found[..2].iter().cloned().collect::<BTreeSet<_>>(), ["gitlab.example/tools/kit/redis", "redis"].map(str::to_owned).into());
+    assert_eq!(
+        found[..2].iter().cloned().collect::<BTreeSet<_>>(),
+        ["gitlab.example/tools/kit/redis", "redis"].map(str::to_owned).into()
+    );
     assert_eq!(found[2..], ["redis-cluster", "web/nginx"]);
 }
 
@@ -138,9 +160,14 @@ async fn filters_narrow_and_facets_count_what_lifting_them_would_give() {
     assert_eq!(search("has:StatefulSet").total, 4);
     assert_eq!(search("has:statefulset has:Secret").total, 1);
     assert_eq!(search("kind:spaceship").total, 11);
-    let filtered = catalog.search(ANYBODY, &Query { collections: vec!["db".into()], kinds: vec!["template".into()], ..Query::default() });
+    let filtered = catalog.search(
+        ANYBODY,
+        &Query { collections: vec!["db".into()], kinds: vec!["template".into()], ..Query::default() },
+    );
     assert_eq!(filtered.total, 3);
-    let count = |facet: &[crate::FacetCount], value: &str| facet.iter().find(|count| count.value == value).map_or(0, |count| count.count);
+    let count = |facet: &[crate::FacetCount], value: &str| {
+        facet.iter().find(|count| count.value == value).map_or(0, |count| count.count)
+    };
     assert_eq!(count(&filtered.facets.collections, "web"), 3, "with the filter on collections lifted");
     assert_eq!(count(&filtered.facets.collections, "db"), 3);
     assert_eq!(count(&filtered.facets.kinds, "dm-jinja"), 1, "with the filter on kinds lifted");
@@ -171,7 +198,10 @@ async fn pages_follow_each_other_without_gap_or_repetition() {
     assert!("x".parse::<crate::Cursor>().is_err());
     let everything = names(&catalog.search(ANYBODY, &Query::default()));
     let last = |place: &String| place.rsplit('/').next().unwrap().to_lowercase();
-    assert!(everything.windows(2).all(|pair| last(&pair[0])[..3] <= last(&pair[1])[..3]), "by name: {everything:?}");
+    assert!(
+        everything.windows(2).all(|pair| last(&pair[0])[..3] <= last(&pair[1])[..3]),
+        "by name: {everything:?}"
+    );
 }
 
 #[tokio::test]
@@ -188,7 +218,10 @@ async fn hits_are_told_from_the_latest_version() {
     more.publish(&catalog).await;
     let answer = catalog.search(ANYBODY, &Query::text("replicas"));
     let hit = &answer.hits[0];
-    assert_eq!((hit.latest.to_string(), hit.health, hit.withdrawn), ("v1.1.0".to_owned(), Health::Warnings, false));
+    assert_eq!(
+        (hit.latest.to_string(), hit.health, hit.withdrawn),
+        ("v1.1.0".to_owned(), Health::Warnings, false)
+    );
     assert_eq!(hit.description.as_deref(), Some("Now with replicas"));
     assert_eq!(answer.generation, catalog.snapshot().generation);
     assert_eq!(catalog.search(ANYBODY, &Query::text("unicorns")).total, 0);
@@ -200,8 +233,23 @@ async fn hits_are_told_from_the_latest_version() {
 async fn odd_queries_are_answered_like_others() {
     let (_directory, catalog) = catalogue().await;
     for text in [
-        "*", "\"", "(", "AND OR NOT", "redis AND (", "a:b:c", "kind:", ":", "+-&&||!(){}[]^~?\\/", "\0", "redis~2", "/.*/",
-        "\u{202e}sider", "registry:* collection:* kind:* has:*", "🦀 🦀", "İstanbul", "ß",
+        "*",
+        "\"",
+        "(",
+        "AND OR NOT",
+        "redis AND (",
+        "a:b:c",
+        "kind:",
+        ":",
+        "+-&&||!(){}[]^~?\\/",
+        "\0",
+        "redis~2",
+        "/.*/",
+        "\u{202e}sider",
+        "registry:* collection:* kind:* has:*",
+        "🦀 🦀",
+        "İstanbul",
+        "ß",
     ] {
         let answer = catalog.search(ANYBODY, &Query::text(text));
         assert!(answer.total <= 11, "{text}");
