@@ -65,7 +65,9 @@ impl AccessLogger {
         match log {
             AccessLog::Off => Ok(AccessLogger { queue: None, dropped: Arc::default(), writer: None }),
             AccessLog::StandardOutput => Self::writing_to(Box::new(io::stdout())),
-            AccessLog::File(path) => Self::writing_to(Box::new(OpenOptions::new().create(true).append(true).open(path)?)),
+            AccessLog::File(path) => {
+                Self::writing_to(Box::new(OpenOptions::new().create(true).append(true).open(path)?))
+            }
         }
     }
 
@@ -73,7 +75,9 @@ impl AccessLogger {
         let (sender, receiver) = sync_channel(QUEUE);
         let dropped = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&dropped);
-        let writer = std::thread::Builder::new().name("access-log".into()).spawn(move || write_all(&receiver, out, &counter))?;
+        let writer = std::thread::Builder::new()
+            .name("access-log".into())
+            .spawn(move || write_all(&receiver, out, &counter))?;
         Ok(AccessLogger { queue: Some(sender), dropped, writer: Some(writer) })
     }
 
@@ -136,7 +140,8 @@ fn write_all(queue: &Receiver<Record>, mut out: Box<dyn Write + Send>, dropped: 
 
 fn format_record(out: &mut Vec<u8>, record: &Record) {
     let since = record.at.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let at = jiff::Timestamp::from_millisecond(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).unwrap_or_default();
+    let at = jiff::Timestamp::from_millisecond(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+        .unwrap_or_default();
     let target = record.target.path_and_query().map_or("/", |target| target.as_str());
     let mut end = target.len().min(LONGEST_TARGET);
     while !target.is_char_boundary(end) {
@@ -199,7 +204,10 @@ mod tests {
         drop(logger);
         let bytes = out.0.lock().unwrap().clone();
         let lines = String::from_utf8(bytes).unwrap();
-        let lines = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()).collect::<Vec<_>>();
+        let lines = lines
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .collect::<Vec<_>>();
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0]["time"], "1970-01-01T00:00:01.500Z");
         assert_eq!(lines[0]["target"], "/a?q=%22x");

@@ -39,7 +39,9 @@ static BY_URL_NAME: LazyLock<BTreeMap<String, Asset>> = LazyLock::new(|| {
 
 static URLS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     Files::iter()
-        .filter_map(|name| Some((name.to_string(), format!("/assets/{}", url_name(&name, &Files::get(&name)?.data)))))
+        .filter_map(|name| {
+            Some((name.to_string(), format!("/assets/{}", url_name(&name, &Files::get(&name)?.data))))
+        })
         .collect()
 });
 

@@ -39,7 +39,8 @@ pub(crate) fn entity_tag(body: &[u8]) -> HeaderValue {
 /// A strong entity tag for bytes whose digest is known. `coding` tells representations of one thing apart.
 pub(crate) fn tag_of(digest: &Digest, coding: &str) -> HeaderValue {
     let text = format!("\"{}{coding}\"", &digest.hex()[..32]);
-    HeaderValue::from_maybe_shared(Bytes::from(text)).expect("quotes, hexadecimal digits and a plain word are header text")
+    HeaderValue::from_maybe_shared(Bytes::from(text))
+        .expect("quotes, hexadecimal digits and a plain word are header text")
 }
 
 /// Whether the client already holds the representation with this tag (`If-None-Match`, weak comparison as RFC 9110
@@ -48,7 +49,8 @@ pub(crate) fn client_has(request: &HeaderMap, tag: &HeaderValue) -> bool {
     let tag = tag.as_bytes();
     request.get_all(IF_NONE_MATCH).iter().any(|value| {
         let mut candidates = value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
-        candidates.any(|candidate| candidate == b"*" || candidate.strip_prefix(b"W/").unwrap_or(candidate) == tag)
+        candidates
+            .any(|candidate| candidate == b"*" || candidate.strip_prefix(b"W/").unwrap_or(candidate) == tag)
     })
 }
 

@@ -24,7 +24,8 @@ pub(crate) fn is_accepted(request: &HeaderMap) -> bool {
         value.split(',').any(|coding| {
             let mut parts = coding.split(';').map(str::trim);
             let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
-            let refused = parts.any(|weight| weight.strip_prefix("q=").and_then(|q| q.parse::<f32>().ok()) == Some(0.0));
+            let refused = parts
+                .any(|weight| weight.strip_prefix("q=").and_then(|q| q.parse::<f32>().ok()) == Some(0.0));
             named && !refused
         })
     })
@@ -33,7 +34,13 @@ pub(crate) fn is_accepted(request: &HeaderMap) -> bool {
 /// Whether compressing an answer is worth it.
 pub(crate) fn is_worth_it(headers: &HeaderMap, length: usize) -> bool {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let compressible = ["text/", "application/json", "application/problem+json", "application/openmetrics-text", "application/yaml"];
+    let compressible = [
+        "text/",
+        "application/json",
+        "application/problem+json",
+        "application/openmetrics-text",
+        "application/yaml",
+    ];
     length >= WORTH_IT && compressible.iter().any(|prefix| content_type.starts_with(prefix))
 }
 

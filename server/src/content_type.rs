@@ -3,17 +3,23 @@
 //! A closed list: what a browser might run is text or a download, and whatever is not listed is text if it reads
 //! as text and bytes otherwise. On top, every raw file carries `nosniff` and a sandboxing policy.
 
-use http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::header::{
+    CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderValue,
+    X_CONTENT_TYPE_OPTIONS,
+};
 
 /// The policy for raw files: nothing loads, nothing runs, no origin. SVG keeps its own styles.
-const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'");
+const SANDBOX: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
+);
 
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// The content type for a path and its first bytes.
 fn content_type(path: &str, bytes: &[u8]) -> HeaderValue {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let extension = name.rsplit_once('.').map_or(String::new(), |(_, extension)| extension.to_ascii_lowercase());
+    let extension =
+        name.rsplit_once('.').map_or(String::new(), |(_, extension)| extension.to_ascii_lowercase());
     HeaderValue::from_static(match extension.as_str() {
         "yaml" | "yml" => "application/yaml",
         "json" => "application/json",

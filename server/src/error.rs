@@ -63,8 +63,12 @@ impl ApiError {
 
     /// Our own fault. `cause` is logged, not sent.
     pub(crate) fn internal(cause: impl ToString) -> ApiError {
-        let error = ApiError::new(ProblemKind::Internal, "something that should work did not; the server's log says what");
-        ApiError { cause: Some(cause.to_string()), ..error }.hint("Try again; if it stays, report the request id.")
+        let error = ApiError::new(
+            ProblemKind::Internal,
+            "something that should work did not; the server's log says what",
+        );
+        ApiError { cause: Some(cause.to_string()), ..error }
+            .hint("Try again; if it stays, report the request id.")
     }
 
     /// The same, with what to do about it.
@@ -140,14 +144,18 @@ impl From<Failure> for ApiError {
             Cause::Reference => ProblemKind::ReferenceUnresolved,
             Cause::Unsupported => ProblemKind::KindUnsupported,
         };
-        ApiError { errors: failure.problems.into_iter().map(Detail::from).collect(), ..ApiError::new(kind, failure.message) }
+        ApiError {
+            errors: failure.problems.into_iter().map(Detail::from).collect(),
+            ..ApiError::new(kind, failure.message)
+        }
     }
 }
 
 impl From<Missing> for ApiError {
     fn from(missing: Missing) -> ApiError {
         let detail = missing.to_string();
-        let versions = |versions: &[schema::Version]| versions.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let versions =
+            |versions: &[schema::Version]| versions.iter().map(ToString::to_string).collect::<Vec<_>>();
         let near = missing.suggestions();
         let error = |kind, part| ApiError::new(kind, detail.clone()).part(part).near(near.clone());
         match &missing {
@@ -180,16 +188,18 @@ impl From<WorkerError> for ApiError {
                 let detail = "more requests to process are waiting than will be worked off soon";
                 ApiError { retry_after: Some(retry_after), ..ApiError::new(ProblemKind::Busy, detail) }
             }
-            WorkerError::Stopping => {
-                ApiError { retry_after: Some(Duration::from_secs(5)), ..ApiError::new(ProblemKind::Busy, "the server is stopping") }
-            }
+            WorkerError::Stopping => ApiError {
+                retry_after: Some(Duration::from_secs(5)),
+                ..ApiError::new(ProblemKind::Busy, "the server is stopping")
+            },
             WorkerError::Limit { message, .. } => ApiError::new(ProblemKind::LimitExceeded, message)
                 .hint("Each template has a budget of time, memory and output; make it do less, or split it."),
-            WorkerError::Died { message } => {
-                ApiError::new(ProblemKind::WorkerDied, "the process that worked on this template ended before it was done")
-                    .hint("Try again; if it stays, the template brings its process down.")
-                    .caused_by(message)
-            }
+            WorkerError::Died { message } => ApiError::new(
+                ProblemKind::WorkerDied,
+                "the process that worked on this template ended before it was done",
+            )
+            .hint("Try again; if it stays, the template brings its process down.")
+            .caused_by(message),
             WorkerError::Protocol { message } | WorkerError::Start { message } => ApiError::internal(message),
         }
     }

@@ -18,8 +18,8 @@ use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
 use http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName,
-    HeaderValue, REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::BodyExt;
@@ -104,7 +104,8 @@ impl Front {
         let request = Request::from_parts(parts, Body::new(body));
         Answering::Working(Box::pin(async move {
             let answer = async {
-                if facts.target.path_and_query().is_some_and(|target| target.as_str().len() > LONGEST_TARGET) {
+                if facts.target.path_and_query().is_some_and(|target| target.as_str().len() > LONGEST_TARGET)
+                {
                     let detail = format!("the path and query are longer than {LONGEST_TARGET} bytes");
                     return Err(ApiError::new(wire::ProblemKind::InvalidQuery, detail));
                 }
@@ -126,7 +127,14 @@ impl Front {
     }
 
     /// Sends a ready answer.
-    fn give<B>(&self, request: &Request<B>, ready: &ReadyAnswer, route: Route, started: Instant, peer: Option<IpAddr>) -> Response<AnswerBody> {
+    fn give<B>(
+        &self,
+        request: &Request<B>,
+        ready: &ReadyAnswer,
+        route: Route,
+        started: Instant,
+        peer: Option<IpAddr>,
+    ) -> Response<AnswerBody> {
         let request_id = self.app.ids.of(request.headers());
         let response = ready_response(request.headers(), request.method(), ready, request_id.clone());
         let took = started.elapsed();
@@ -149,7 +157,12 @@ impl Front {
 }
 
 /// A ready answer as this request gets it: whole, without its body, or as `304`.
-fn ready_response(request: &HeaderMap, method: &Method, ready: &ReadyAnswer, request_id: HeaderValue) -> Response<AnswerBody> {
+fn ready_response(
+    request: &HeaderMap,
+    method: &Method,
+    ready: &ReadyAnswer,
+    request_id: HeaderValue,
+) -> Response<AnswerBody> {
     let mut headers = ready.headers.clone();
     headers.insert(&request_id::HEADER, request_id);
     let (status, body) = if cache::client_has(request, &ready.tag) {
@@ -254,7 +267,8 @@ async fn dress(facts: &Facts, response: Response<Body>) -> Response<Body> {
         None if policy == CachePolicy::NoStore || parts.status != StatusCode::OK => None,
         None => Some(cache::tag_of(&schema::Digest::of(&body), if compressed { "-gzip" } else { "" })),
     };
-    let unchanged = parts.status == StatusCode::OK && tag.as_ref().is_some_and(|tag| cache::client_has(&facts.headers, tag));
+    let unchanged = parts.status == StatusCode::OK
+        && tag.as_ref().is_some_and(|tag| cache::client_has(&facts.headers, tag));
     cache::apply(headers, policy, tag);
     if unchanged {
         parts.status = StatusCode::NOT_MODIFIED;
@@ -274,13 +288,15 @@ async fn dress(facts: &Facts, response: Response<Body>) -> Response<Body> {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(PAGE_POLICY);
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
+    headers.insert(
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    );
     headers.insert(&request_id::HEADER, facts.request_id.clone());
     Response::from_parts(parts, Body::from(body))
 }
 
 /// The future of an answer: already there on the hot routes, boxed elsewhere.
-#[expect(clippy::large_enum_variant, reason = "the large one is the common one, and it lives in its connection's task")]
 pub enum Answering {
     /// The answer is there.
     Ready(Option<Response<AnswerBody>>),
@@ -293,7 +309,9 @@ impl Future for Answering {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut *self {
-            Answering::Ready(response) => Poll::Ready(response.take().expect("a future is not polled after it is ready")),
+            Answering::Ready(response) => {
+                Poll::Ready(response.take().expect("a future is not polled after it is ready"))
+            }
             Answering::Working(work) => work.as_mut().poll(context),
         }
     }
@@ -330,7 +348,9 @@ impl http_body::Body for AnswerBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<http_body::Frame<Bytes>, axum::Error>>> {
         match &mut *self {
-            AnswerBody::Ready(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(http_body::Frame::data(bytes)))),
+            AnswerBody::Ready(bytes) => {
+                Poll::Ready(bytes.take().map(|bytes| Ok(http_body::Frame::data(bytes))))
+            }
             AnswerBody::Made(body) => Pin::new(body).poll_frame(context),
         }
     }
@@ -344,7 +364,9 @@ impl http_body::Body for AnswerBody {
 
     fn size_hint(&self) -> http_body::SizeHint {
         match self {
-            AnswerBody::Ready(bytes) => http_body::SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
+            AnswerBody::Ready(bytes) => {
+                http_body::SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64)
+            }
             AnswerBody::Made(body) => body.size_hint(),
         }
     }

@@ -7,6 +7,11 @@
 //! This crate must not know how anything is stored, indexed or processed, and nothing here runs SQL, Git or a
 //! template. It is the only one with axum.
 
+#![expect(
+    clippy::result_large_err,
+    reason = "an error is made once a request and moved a few times; a box would save nothing"
+)]
+
 mod access_log;
 mod api;
 mod assets;
@@ -74,7 +79,14 @@ pub struct Tls {
 impl ServerConfig {
     /// Listening there, without TLS, public URL, home or access log.
     pub fn new(listen: SocketAddr) -> ServerConfig {
-        ServerConfig { listen, public_url: None, tls: None, home: None, access_log: AccessLog::Off, connections: 10_000 }
+        ServerConfig {
+            listen,
+            public_url: None,
+            tls: None,
+            home: None,
+            access_log: AccessLog::Off,
+            connections: 10_000,
+        }
     }
 }
 

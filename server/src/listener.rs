@@ -66,7 +66,8 @@ impl Server {
     ) -> Result<Server, ServeError> {
         let tls = config.tls.as_ref().map(acceptor).transpose()?;
         let listen = config.listen;
-        let listener = TcpListener::bind(listen).await.map_err(|cause| ServeError::Listen { listen, cause })?;
+        let listener =
+            TcpListener::bind(listen).await.map_err(|cause| ServeError::Listen { listen, cause })?;
         let local = listener.local_addr().map_err(|cause| ServeError::Listen { listen, cause })?;
         let connections = Arc::new(Semaphore::new(config.connections.min(Semaphore::MAX_PERMITS)));
         let front = front(config, local, catalog, processor, syncs)?;
@@ -92,7 +93,11 @@ impl Server {
         let graceful = GracefulShutdown::new();
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_DEADLINE).max_buf_size(HEAD_BYTES);
-        builder.http2().timer(TokioTimer::new()).keep_alive_interval(HEAD_DEADLINE).max_concurrent_streams(128);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .keep_alive_interval(HEAD_DEADLINE)
+            .max_concurrent_streams(128);
         let builder = Arc::new(builder);
         loop {
             let accepted = tokio::select! {
@@ -110,7 +115,9 @@ impl Server {
                     None => converse(&builder, stream, connection, watcher).await,
                     // A handshake that fails or dawdles is the client's affair; there is nobody to tell.
                     Some(tls) => {
-                        if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_DEADLINE, tls.accept(stream)).await {
+                        if let Ok(Ok(stream)) =
+                            tokio::time::timeout(HANDSHAKE_DEADLINE, tls.accept(stream)).await
+                        {
                             converse(&builder, stream, connection, watcher).await;
                         }
                     }
@@ -121,7 +128,10 @@ impl Server {
         }
         drop(self.listener);
         if tokio::time::timeout(STOPPING, graceful.shutdown()).await.is_err() {
-            tracing::warn!("requests were still under way {} s after the server was stopped", STOPPING.as_secs());
+            tracing::warn!(
+                "requests were still under way {} s after the server was stopped",
+                STOPPING.as_secs()
+            );
         }
     }
 
@@ -210,7 +220,10 @@ fn front(
 /// A public URL without its last slash.
 fn public_url(url: &str) -> Result<String, ServeError> {
     let error = |why| ServeError::PublicUrl { url: url.to_owned(), why };
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).ok_or_else(|| error("it has no scheme"))?;
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"))
+        .ok_or_else(|| error("it has no scheme"))?;
     let host = rest.strip_suffix('/').unwrap_or(rest);
     if host.is_empty() || !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte)) {
         return Err(error("behind the scheme there is more than a host, or no host"));
@@ -221,7 +234,11 @@ fn public_url(url: &str) -> Result<String, ServeError> {
 /// Where a reader on this machine reaches the server.
 fn local_url(local: SocketAddr, tls: bool) -> String {
     let scheme = if tls { "https" } else { "http" };
-    if local.ip().is_unspecified() { format!("{scheme}://localhost:{}", local.port()) } else { format!("{scheme}://{local}") }
+    if local.ip().is_unspecified() {
+        format!("{scheme}://localhost:{}", local.port())
+    } else {
+        format!("{scheme}://{local}")
+    }
 }
 
 fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ServeError> {
@@ -229,9 +246,10 @@ fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ServeError> {
     // The binary installs a provider; whoever uses this crate otherwise gets the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let certificates = CertificateDer::pem_file_iter(&tls.cert)
-        .and_then(|certificates| certificates.collect::<Result<Vec<_>, _>>())
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|cause| error(&tls.cert, format!("no certificate can be read: {cause}")))?;
-    let key = PrivateKeyDer::from_pem_file(&tls.key).map_err(|cause| error(&tls.key, format!("no private key can be read: {cause}")))?;
+    let key = PrivateKeyDer::from_pem_file(&tls.key)
+        .map_err(|cause| error(&tls.key, format!("no private key can be read: {cause}")))?;
     let mut config = rustls::ServerConfig::builder()
         .with_no_client_auth()
         .with_single_cert(certificates, key)
@@ -248,7 +266,14 @@ mod tests {
     fn public_urls_are_a_scheme_and_a_host() {
         assert_eq!(public_url("https://t.example/").unwrap(), "https://t.example");
         assert_eq!(public_url("http://127.0.0.1:8080").unwrap(), "http://127.0.0.1:8080");
-        for bad in ["t.example", "ftp://t.example", "https://", "https://t.example/path", "https://a@b", "https://a\"b"] {
+        for bad in [
+            "t.example",
+            "ftp://t.example",
+            "https://",
+            "https://t.example/path",
+            "https://a@b",
+            "https://a\"b",
+        ] {
             assert!(public_url(bad).is_err(), "{bad}");
         }
         assert_eq!(local_url(([0, 0, 0, 0], 80).into(), false), "http://localhost:80");

@@ -23,21 +23,31 @@ pub(crate) fn render(text: &str, targets: &dyn Targets) -> String {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_FOOTNOTES;
     let mut out = String::with_capacity(end * 3 / 2);
     // How each open link and image was written out, so that its end matches its beginning.
     let mut open = Vec::new();
-    let events = Parser::new_ext(&text[..end], options).filter_map(|event| sanitised(event, targets, &mut open));
+    let events =
+        Parser::new_ext(&text[..end], options).filter_map(|event| sanitised(event, targets, &mut open));
     html::push_html(&mut out, events);
     out
 }
 
 fn sanitised<'a>(event: Event<'a>, targets: &dyn Targets, open: &mut Vec<bool>) -> Option<Event<'a>> {
     match event {
-        Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::HtmlBlock) | Event::End(TagEnd::HtmlBlock) => None,
-        Event::Start(Tag::Heading { level, .. }) => {
-            Some(Event::Start(Tag::Heading { level: lowered(level), id: None, classes: Vec::new(), attrs: Vec::new() }))
-        }
+        Event::Html(_)
+        | Event::InlineHtml(_)
+        | Event::Start(Tag::HtmlBlock)
+        | Event::End(TagEnd::HtmlBlock) => None,
+        Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(Tag::Heading {
+            level: lowered(level),
+            id: None,
+            classes: Vec::new(),
+            attrs: Vec::new(),
+        })),
         Event::End(TagEnd::Heading(level)) => Some(Event::End(TagEnd::Heading(lowered(level)))),
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
             let target = match link_type {
@@ -77,16 +87,19 @@ fn link_target<'a>(target: &CowStr<'a>, targets: &dyn Targets) -> Option<CowStr<
         // Headings have no ids of their own here; a link within the text stays where it is.
         return None;
     }
-    targets.link(path).map(|url| CowStr::from(match fragment {
-        Some(fragment) => format!("{url}#{}", crate::target::encode_path(fragment)),
-        None => url,
-    }))
+    targets.link(path).map(|url| {
+        CowStr::from(match fragment {
+            Some(fragment) => format!("{url}#{}", crate::target::encode_path(fragment)),
+            None => url,
+        })
+    })
 }
 
 /// A relative path and its fragment; nothing for what has a scheme, a host, or leaves the root.
 fn local(target: &str) -> Option<(&str, Option<&str>)> {
     let target = target.trim();
-    let (path, fragment) = target.split_once('#').map_or((target, None), |(path, fragment)| (path, Some(fragment)));
+    let (path, fragment) =
+        target.split_once('#').map_or((target, None), |(path, fragment)| (path, Some(fragment)));
     let path = path.split('?').next().unwrap_or_default();
     let scheme = path.split('/').next().unwrap_or_default().contains(':');
     let rooted = path.starts_with('/') || path.contains('\\');
@@ -151,7 +164,21 @@ mod tests {
             "<svg><style><!--</style><img src onerror=alert(1)>",
         ] {
             let html = rendered(hostile).to_ascii_lowercase();
-            for bad in ["<script", "<img src=x", "onerror=alert(1)>", "<iframe", "href=\"javascript", "href=\"data", "href=\"vbscript", "src=\"javascript", "src=\"https", "src=\"//", "src=\"\\", "<svg", "<style"] {
+            for bad in [
+                "<script",
+                "<img src=x",
+                "onerror=alert(1)>",
+                "<iframe",
+                "href=\"javascript",
+                "href=\"data",
+                "href=\"vbscript",
+                "src=\"javascript",
+                "src=\"https",
+                "src=\"//",
+                "src=\"\\",
+                "<svg",
+                "<style",
+            ] {
                 assert!(!html.contains(bad), "{hostile:?} became {html:?}");
             }
         }
@@ -159,7 +186,9 @@ mod tests {
 
     #[test]
     fn honest_markdown_stays() {
-        let html = rendered("# Title\n\nSee [docs](docs/a.md#b), [site](https://example.com) and <me@example.com>.\n\n![logo](./img/logo.png)\n\n| a |\n|---|\n| b |\n");
+        let html = rendered(
+            "# Title\n\nSee [docs](docs/a.md#b), [site](https://example.com) and <me@example.com>.\n\n![logo](./img/logo.png)\n\n| a |\n|---|\n| b |\n",
+        );
         for expected in [
             "<h3>Title</h3>",
             "href=\"/file/docs/a.md#b\"",

@@ -63,7 +63,9 @@ pub(crate) struct Observed {
 
 fn buckets() -> Histogram {
     // From an answer out of memory to a slow template: 50 microseconds to 10 seconds.
-    Histogram::new([0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 10.0])
+    Histogram::new([
+        0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 10.0,
+    ])
 }
 
 impl Metrics {
@@ -73,7 +75,8 @@ impl Metrics {
         let requests = Family::<Labels, Counter>::default();
         let seconds = Family::<[(&'static str, &'static str); 1], Histogram>::new_with_constructor(buckets);
         let routes = Route::ALL.iter().map(|route| RouteMetrics {
-            by_class: CLASSES.map(|class| requests.get_or_create_owned(&[("route", route.as_str()), ("status", class)])),
+            by_class: CLASSES
+                .map(|class| requests.get_or_create_owned(&[("route", route.as_str()), ("status", class)])),
             seconds: seconds.get_or_create_owned(&[("route", route.as_str())]),
         });
         let routes = routes.collect();
@@ -93,15 +96,43 @@ impl Metrics {
             registry_age: Family::default(),
             registry: Registry::default(),
         };
-        registry.register("ready_answers_hits", "Answers that were ready in memory", metrics.ready_hits.clone());
-        registry.register("ready_answers_misses", "Answers that had to be made", metrics.ready_misses.clone());
+        registry.register(
+            "ready_answers_hits",
+            "Answers that were ready in memory",
+            metrics.ready_hits.clone(),
+        );
+        registry.register(
+            "ready_answers_misses",
+            "Answers that had to be made",
+            metrics.ready_misses.clone(),
+        );
         registry.register("processed", "Requests to process, by how they ended", metrics.processed.clone());
         registry.register("connections", "Open connections", metrics.connections.clone());
-        registry.register("connections_refused", "Connections refused at the limit", metrics.connections_refused.clone());
-        registry.register("catalogue_generation", "Generation of the catalogue that is served", metrics.generation.clone());
-        registry.register("sql_statements", "SQL statements run, none of them for reading", metrics.statements.clone());
-        registry.register("workers", "Processes that templates are processed in, by state", metrics.workers.clone());
-        registry.register("workers_killed", "Worker processes stopped at a limit since the start", metrics.workers_killed.clone());
+        registry.register(
+            "connections_refused",
+            "Connections refused at the limit",
+            metrics.connections_refused.clone(),
+        );
+        registry.register(
+            "catalogue_generation",
+            "Generation of the catalogue that is served",
+            metrics.generation.clone(),
+        );
+        registry.register(
+            "sql_statements",
+            "SQL statements run, none of them for reading",
+            metrics.statements.clone(),
+        );
+        registry.register(
+            "workers",
+            "Processes that templates are processed in, by state",
+            metrics.workers.clone(),
+        );
+        registry.register(
+            "workers_killed",
+            "Worker processes stopped at a limit since the start",
+            metrics.workers_killed.clone(),
+        );
         registry.register(
             "registry_age_seconds",
             "Seconds since each registry was last brought up to date",

@@ -5,9 +5,9 @@
 //! deep and how large. What every reference got is part of the answer, so that it can be had again.
 
 use catalog::{Catalog, Resolved, Snapshot, TemplateSnapshot, VersionSnapshot};
+use schema::Reference;
 use schema::limits::{Budget, REFERENCE_DEPTH, REFERENCES};
 use schema::processing::{Cause, Failure, Outcome, Problem, Provided, Request, Step, Template};
-use schema::Reference;
 use worker::Job;
 
 use crate::api;
@@ -42,18 +42,26 @@ pub(crate) async fn process(
             Step::Failed(failure) => return Err(failure.into()),
             Step::Needs(needed) => needed,
         };
-        let fresh = needed.iter().filter(|asked| provided.iter().all(|known| known.asked != **asked)).collect::<Vec<_>>();
+        let fresh = needed
+            .iter()
+            .filter(|asked| provided.iter().all(|known| known.asked != **asked))
+            .collect::<Vec<_>>();
         if fresh.is_empty() {
             return Err(ApiError::internal("the engine asks for references it was given"));
         }
         if provided.len() + fresh.len() > REFERENCES {
-            return Err(limit(format!("the template and those it refers to make more than {REFERENCES} references")));
+            return Err(limit(format!(
+                "the template and those it refers to make more than {REFERENCES} references"
+            )));
         }
         for asked in fresh {
             let other = resolve(app, snapshot, asked)?;
             bytes += other.version.size();
             if bytes > PROVIDED_BYTES {
-                return Err(limit(format!("the template and those it refers to have more than {} MiB of files", PROVIDED_BYTES >> 20)));
+                return Err(limit(format!(
+                    "the template and those it refers to have more than {} MiB of files",
+                    PROVIDED_BYTES >> 20
+                )));
             }
             provided.push(Provided {
                 asked: asked.clone(),
@@ -70,13 +78,18 @@ pub(crate) async fn process(
 fn resolve<'a>(app: &App, snapshot: &'a Snapshot, asked: &str) -> Result<Resolved<'a>, ApiError> {
     let failed = |message: String, hint: Option<String>| {
         let problem = Problem::error(message);
-        ApiError::from(Failure::one(Cause::Reference, match hint {
-            Some(hint) => problem.hint(hint),
-            None => problem,
-        }))
+        ApiError::from(Failure::one(
+            Cause::Reference,
+            match hint {
+                Some(hint) => problem.hint(hint),
+                None => problem,
+            },
+        ))
     };
     let shown = schema::finding::shown(asked.as_bytes());
-    let reference = asked.parse::<Reference>().map_err(|error| failed(format!("`{shown}` is no reference: {error}"), None))?;
+    let reference = asked
+        .parse::<Reference>()
+        .map_err(|error| failed(format!("`{shown}` is no reference: {error}"), None))?;
     snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref()).map_err(|missing| {
         let near = missing.suggestions();
         let hint = (!near.is_empty()).then(|| format!("There is {}.", near.join(", ")));
@@ -89,7 +102,13 @@ fn limit(message: String) -> ApiError {
 }
 
 /// A version with its files, ready for the engine.
-async fn load(catalog: &Catalog, template: &TemplateSnapshot, version: &VersionSnapshot) -> Result<Template, ApiError> {
+async fn load(
+    catalog: &Catalog,
+    template: &TemplateSnapshot,
+    version: &VersionSnapshot,
+) -> Result<Template, ApiError> {
     let loaded = catalog.template(&api::VIEWER, &template.location.registry, &template.name, version).await;
-    loaded.map_err(ApiError::internal)?.ok_or_else(|| ApiError::internal(format!("{} was removed meanwhile", template.location)))
+    loaded
+        .map_err(ApiError::internal)?
+        .ok_or_else(|| ApiError::internal(format!("{} was removed meanwhile", template.location)))
 }

@@ -36,12 +36,12 @@ impl ReadyAnswer {
 }
 
 /// The cache.
-pub(crate) struct ReadyAnswers(Cache<Box<str>, Arc<ReadyAnswer>>);
+pub(crate) struct ReadyAnswers(Cache<Arc<str>, Arc<ReadyAnswer>>);
 
 impl ReadyAnswers {
     /// An empty cache.
     pub(crate) fn new() -> ReadyAnswers {
-        let weigh = |key: &Box<str>, answer: &Arc<ReadyAnswer>| {
+        let weigh = |key: &Arc<str>, answer: &Arc<ReadyAnswer>| {
             // Headers, the entry and its bookkeeping are about as much as a small body.
             u32::try_from(key.len() + answer.body.len() + 1_024).unwrap_or(u32::MAX)
         };

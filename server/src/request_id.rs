@@ -47,12 +47,14 @@ impl RequestIds {
             let (word, digit) = if index < 12 { (self.prefix, index) } else { (count, 23 - index) };
             *byte = DIGITS[(word >> (4 * digit) & 15) as usize];
         }
-        HeaderValue::from_maybe_shared(Bytes::copy_from_slice(&text)).expect("hexadecimal digits are header text")
+        HeaderValue::from_maybe_shared(Bytes::copy_from_slice(&text))
+            .expect("hexadecimal digits are header text")
     }
 }
 
 fn is_plain(id: &[u8]) -> bool {
-    (1..=LONGEST).contains(&id.len()) && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte))
+    (1..=LONGEST).contains(&id.len())
+        && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte))
 }
 
 #[cfg(test)]

@@ -72,7 +72,9 @@ impl Route {
             Route::Resolve
         } else if let Some(rest) = rest.strip_prefix("templates/") {
             match rest.split_once("/-/") {
-                Some((_, aspect)) if aspect.len() > "files/".len() && aspect.starts_with("files/") => Route::File,
+                Some((_, aspect)) if aspect.len() > "files/".len() && aspect.starts_with("files/") => {
+                    Route::File
+                }
                 Some((_, "process")) => Route::Process,
                 _ => Route::Template,
             }
@@ -104,7 +106,9 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         // GET <reference>, <reference>/-/files/, <reference>/-/parameters; POST <reference>/-/process
         .route(
             "/api/v1/templates/{*reference}",
-            get(api::templates::get_template).post(api::process::process_template).fallback(api::method_not_allowed),
+            get(api::templates::get_template)
+                .post(api::process::process_template)
+                .fallback(api::method_not_allowed),
         )
         .route("/api/v1/status", only_get(get(api::operations::get_status)))
         .route("/api/v1/openapi.json", only_get(get(api::openapi::get_openapi)))

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use catalog::Catalog;
 use indexer::{Indexer, RegistryStatus};
-use schema::{Kind, RegistryName};
 use schema::processing::Step;
 use schema::reference::Home;
+use schema::{Kind, RegistryName};
 use wire::operations::Workers;
 use worker::{Job, Pool, WorkerError};
 
@@ -52,7 +52,8 @@ impl Processor for Arc<Pool> {
     fn confinement(&self) -> (String, bool) {
         let confinement = Pool::confinement(self);
         let gaps = confinement.gaps();
-        let detail = if gaps.is_empty() { "everything asked for is in force".to_owned() } else { gaps.join("; ") };
+        let detail =
+            if gaps.is_empty() { "everything asked for is in force".to_owned() } else { gaps.join("; ") };
         (detail, confinement.is_complete())
     }
 }

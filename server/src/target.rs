@@ -54,7 +54,8 @@ pub(crate) fn split(raw: &str) -> Option<Target<'_>> {
 
 /// `<registry>/sha256:…/<path>`: a file by the digest of its version; an empty path is the listing.
 pub(crate) fn split_content(raw: &str) -> Option<(RegistryName, Digest, Cow<'_, str>)> {
-    let raw_digest = raw.find("/sha256:").or_else(|| raw.find("/sha256%3A")).or_else(|| raw.find("/sha256%3a"))?;
+    let raw_digest =
+        raw.find("/sha256:").or_else(|| raw.find("/sha256%3A")).or_else(|| raw.find("/sha256%3a"))?;
     let registry = decode(&raw[..raw_digest])?.parse().ok()?;
     let rest = &raw[raw_digest + 1..];
     let (digest, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -69,8 +70,22 @@ pub(crate) fn decode(raw: &str) -> Option<Cow<'_, str>> {
 /// What must be escaped in a path besides controls and what is not ASCII, so that a URL says the same everywhere it
 /// is written: in JSON, in HTML, in a shell's single quotes.
 const PATH: &AsciiSet = &CONTROLS
-    .add(b' ').add(b'"').add(b'#').add(b'%').add(b'\'').add(b'<').add(b'>').add(b'?').add(b'[').add(b'\\')
-    .add(b']').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'\'')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// Escapes a path whose slashes are slashes.
 pub(crate) fn encode_path(path: &str) -> String {

@@ -5,7 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Seconds since the epoch, now.
 pub(crate) fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// Seconds since the epoch as RFC 3339 in UTC.
@@ -46,7 +48,11 @@ impl fmt::Display for Moment {
             seconds => (seconds / 31_536_000, "year"),
         };
         let plural = if count == 1 { "" } else { "s" };
-        if distance >= 0 { write!(f, "{count} {unit}{plural} ago") } else { write!(f, "in {count} {unit}{plural}") }
+        if distance >= 0 {
+            write!(f, "{count} {unit}{plural} ago")
+        } else {
+            write!(f, "in {count} {unit}{plural}")
+        }
     }
 }
 

@@ -4,7 +4,6 @@
 //! icon and a word, never a colour alone.
 
 use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use askama::filters::Safe;
 use schema::{Kind, Severity};
@@ -31,6 +30,28 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
+/// A sentence in which backquotes mark what is to be read letter by letter, as our messages write it.
+pub(crate) fn sentence(text: &str) -> Html {
+    let mut out = String::with_capacity(text.len() + 32);
+    let mut pieces = text.split('`').peekable();
+    let mut code = false;
+    while let Some(piece) = pieces.next() {
+        // A backquote without its fellow is a backquote.
+        let closed = pieces.peek().is_some();
+        match (code, closed) {
+            (true, true) => {
+                let _ = write!(out, "<code>{}</code>", escape(piece));
+            }
+            (true, false) => {
+                let _ = write!(out, "`{}", escape(piece));
+            }
+            (false, _) => out.push_str(&escape(piece)),
+        }
+        code = !code;
+    }
+    Safe(out)
+}
+
 /// An icon of the sprite, for the eye only.
 pub(crate) fn icon(name: &str) -> Html {
     icon_of(name, "")
@@ -38,7 +59,9 @@ pub(crate) fn icon(name: &str) -> Html {
 
 fn icon_of(name: &str, class: &str) -> Html {
     let sprite = assets::url("icons.svg");
-    Safe(format!(r#"<svg class="ic{class}" width="16" height="16" aria-hidden="true"><use href="{sprite}#{name}"/></svg>"#))
+    Safe(format!(
+        r#"<svg class="ic{class}" width="16" height="16" aria-hidden="true"><use href="{sprite}#{name}"/></svg>"#
+    ))
 }
 
 /// The icon of a kind.
@@ -137,7 +160,7 @@ pub(crate) fn number(count: impl Count) -> String {
     let digits = count.count().to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -176,9 +199,8 @@ pub(crate) fn copy_of(html: &str, label: &str) -> Html {
 }
 
 fn copyable(html: &str, class: &str, label: &str) -> Html {
-    // Ids only have to differ within a page; counting on is simpler than counting anew for each.
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let id = NEXT.fetch_add(1, Ordering::Relaxed) % 1_000_000;
+    // Named for what it is, so that a page is the same text, and has the same entity tag, each time it is made.
+    let id = &schema::Digest::of(html.as_bytes()).hex()[..12];
     Safe(format!(
         r#"<div class="cmd"><pre id="c{id}"{class}><code>{html}</code></pre><button type="button" class="btn quiet tiny" data-copy="c{id}" data-js hidden aria-label="{label}">{}</button></div>"#,
         icon("copy").0
@@ -188,7 +210,10 @@ fn copyable(html: &str, class: &str, label: &str) -> Html {
 /// A bar of healths, with its numbers in its label.
 pub(crate) fn health_bar(counts: &wire::registries::HealthCounts) -> Html {
     let total = (counts.healthy + counts.warnings + counts.errors).max(1);
-    let label = format!("{} healthy, {} with warnings, {} with errors", counts.healthy, counts.warnings, counts.errors);
+    let label = format!(
+        "{} healthy, {} with warnings, {} with errors",
+        counts.healthy, counts.warnings, counts.errors
+    );
     let mut bars = String::new();
     let mut x = 0.0;
     for (count, class) in [(counts.healthy, "f-ok"), (counts.warnings, "f-warn"), (counts.errors, "f-bad")] {
@@ -196,7 +221,8 @@ pub(crate) fn health_bar(counts: &wire::registries::HealthCounts) -> Html {
         let width = count as f64 * 100.0 / total as f64;
         if count > 0 {
             // A gap between neighbours, so that the parts show without colour.
-            let shown = (width - 0.6).max(0.4);
+            let last = x + width > 99.9;
+            let shown = if last { width } else { (width - 0.6).max(0.4) };
             let _ = write!(bars, r#"<rect class="{class}" x="{x:.2}" width="{shown:.2}" height="8"/>"#);
         }
         x += width;
@@ -218,6 +244,13 @@ mod tests {
         assert_eq!(counted(&1_usize, "file", "files"), "1 file");
         assert_eq!(bytes(&14_541), "14.2 KiB");
         assert_eq!(bytes(&512), "512 B");
+    }
+
+    #[test]
+    fn backquotes_become_code() {
+        assert_eq!(sentence("`a<b` has no `v1`.").0, "<code>a&lt;b</code> has no <code>v1</code>.");
+        assert_eq!(sentence("one ` alone").0, "one ` alone");
+        assert_eq!(sentence("plain").0, "plain");
     }
 
     #[test]

@@ -61,7 +61,11 @@ impl Urls<'_> {
 }
 
 /// The files of a version.
-pub(crate) fn file_list(urls: Urls<'_>, registry: &RegistryName, version: &VersionSnapshot) -> Vec<files::File> {
+pub(crate) fn file_list(
+    urls: Urls<'_>,
+    registry: &RegistryName,
+    version: &VersionSnapshot,
+) -> Vec<files::File> {
     let file = |entry: &catalog::FileEntry| files::File {
         path: entry.path.clone(),
         size: entry.size,
@@ -96,7 +100,10 @@ pub(crate) fn resolved(app: &App, requested: &str, found: &catalog::Resolved<'_>
         health: health(version),
         entry: version.entry.clone(),
         files: file_list(urls, &location.registry, version),
-        newer: resolve::Newer { minor: newer(found.resolution.newer_minor), major: newer(found.resolution.newer_major) },
+        newer: resolve::Newer {
+            minor: newer(found.resolution.newer_minor),
+            major: newer(found.resolution.newer_major),
+        },
         withdrawn: version.withdrawn.as_ref().map(Notice::from),
         deprecated: version.deprecated.as_ref().map(Notice::from),
         links: resolve::Links {
@@ -122,7 +129,9 @@ pub(crate) fn why(found: &catalog::Resolved<'_>) -> String {
     match found.resolution.rule {
         Rule::Exact => format!("{version} was asked for exactly"),
         Rule::Highest => format!("{version} is the highest version that may be chosen"),
-        Rule::HighestPatch => format!("{version} is the highest patch of {minor}; use :={version} for exactly that"),
+        Rule::HighestPatch => {
+            format!("{version} is the highest patch of {minor}; use :={version} for exactly that")
+        }
         Rule::HighestMinor => format!("{version} is the highest minor of v{}", version.major()),
     }
 }
@@ -146,7 +155,9 @@ pub(crate) fn findings<'a>(findings: impl IntoIterator<Item = &'a schema::Findin
 }
 
 /// How healthy the versions of a registry are. Reads every version's findings: for one registry at a time.
-pub(crate) fn health_counts<'a>(templates: impl IntoIterator<Item = &'a Arc<TemplateSnapshot>>) -> HealthCounts {
+pub(crate) fn health_counts<'a>(
+    templates: impl IntoIterator<Item = &'a Arc<TemplateSnapshot>>,
+) -> HealthCounts {
     let mut counts = HealthCounts::default();
     for version in templates.into_iter().flat_map(|template| template.versions.values()) {
         counts.add(health(version));
@@ -177,13 +188,25 @@ pub(crate) fn sync(status: Option<&RegistryStatus>, registry: Option<&RegistrySn
     Sync {
         state: state.to_owned(),
         message,
-        last_success: status.last_success.or_else(|| registry.and_then(|registry| registry.indexed_at)).map(rfc3339),
+        last_success: status
+            .last_success
+            .or_else(|| registry.and_then(|registry| registry.indexed_at))
+            .map(rfc3339),
         next: status.next.map(rfc3339),
     }
 }
 
+/// Where a registry comes from, as strangers may know it: not where things are on this machine.
+pub(crate) fn shown_source(source: &str) -> &str {
+    if source.starts_with('/') || source.starts_with("file:") { "a directory of this server" } else { source }
+}
+
 /// A registry in a list.
-pub(crate) fn registry_summary(urls: Urls<'_>, registry: &RegistrySnapshot, status: Option<&RegistryStatus>) -> RegistrySummary {
+pub(crate) fn registry_summary(
+    urls: Urls<'_>,
+    registry: &RegistrySnapshot,
+    status: Option<&RegistryStatus>,
+) -> RegistrySummary {
     RegistrySummary {
         name: registry.name.to_string(),
         title: registry.title.clone(),
@@ -199,11 +222,15 @@ pub(crate) fn registry_summary(urls: Urls<'_>, registry: &RegistrySnapshot, stat
 }
 
 /// A registry and everything in it.
-pub(crate) fn registry(urls: Urls<'_>, registry: &RegistrySnapshot, status: Option<&RegistryStatus>) -> wire::registries::Registry {
+pub(crate) fn registry(
+    urls: Urls<'_>,
+    registry: &RegistrySnapshot,
+    status: Option<&RegistryStatus>,
+) -> wire::registries::Registry {
     wire::registries::Registry {
         summary: registry_summary(urls, registry, status),
         health: health_counts(registry.templates()),
-        source: registry.source.clone(),
+        source: shown_source(&registry.source).to_owned(),
         commit: registry.commit.clone(),
         indexed: registry.indexed_at.map(rfc3339),
         maintainers: registry.maintainers.clone(),

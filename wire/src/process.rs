@@ -102,7 +102,9 @@ impl ProcessRequest {
     /// When the values are given twice or a setting has no `=`.
     pub fn into_request(self, now: i64, entropy: String) -> Result<processing::Request, RequestError> {
         let values = match (self.values, self.rest.keys().next()) {
-            (Some(_), Some(other)) => return Err(RequestError::TwoDocuments(schema::finding::shown(other.as_bytes()))),
+            (Some(_), Some(other)) => {
+                return Err(RequestError::TwoDocuments(schema::finding::shown(other.as_bytes())));
+            }
             (Some(values), None) => values,
             (None, Some(_)) => Value::Object(self.rest),
             (None, None) => Value::Null,

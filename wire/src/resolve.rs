@@ -17,7 +17,9 @@ pub struct Resolved {
     #[schema(example = "v1.0.4")]
     pub resolved: String,
     /// The full reference, exact and with the digest: asks for these bytes wherever they are served.
-    #[schema(example = "github.com/acme/templates/redis:=v1.0.4@sha256:7d1e09c4b0c7b8a1a0f5a8c5d1d4d25b2a6c0e8d9a7f3b1c2d3e4f5061728394")]
+    #[schema(
+        example = "github.com/acme/templates/redis:=v1.0.4@sha256:7d1e09c4b0c7b8a1a0f5a8c5d1d4d25b2a6c0e8d9a7f3b1c2d3e4f5061728394"
+    )]
     pub pinned: String,
     /// The full reference that follows patches, like the one asked for.
     #[schema(example = "github.com/acme/templates/redis:v1.0.4")]

@@ -7,7 +7,8 @@ use wire::problem::Detail;
 use wire::process::{Pin, ProcessAnswer, ProcessRequest, RequestError};
 use wire::{Health, Problem, ProblemKind, files, resolve};
 
-static RULE: Rule = Rule { id: "missing-example", severity: Severity::Warning, why: "", fix: "Add it.", withholds: false };
+static RULE: Rule =
+    Rule { id: "missing-example", severity: Severity::Warning, why: "", fix: "Add it.", withholds: false };
 
 fn resolved() -> resolve::Resolved {
     resolve::Resolved {
@@ -26,7 +27,13 @@ fn resolved() -> resolve::Resolved {
         kind: Kind::Template,
         health: Health::Healthy,
         entry: "redis.yaml".into(),
-        files: vec![files::File { path: "redis.yaml".into(), size: 5, executable: false, digest: "sha256:01".into(), url: "/x".into() }],
+        files: vec![files::File {
+            path: "redis.yaml".into(),
+            size: 5,
+            executable: false,
+            digest: "sha256:01".into(),
+            url: "/x".into(),
+        }],
         newer: resolve::Newer { minor: Some("v1.1.0".into()), major: None },
         withdrawn: None,
         deprecated: None,
@@ -53,20 +60,24 @@ fn problem_shape() {
     let mut problem = Problem::new("", ProblemKind::UnknownVersion, "there is a redis, but no v9");
     problem.part = Some("version".into());
     problem.versions = vec!["v1.0.4".into()];
-    problem.errors = vec![Detail::from(schema::processing::Problem::error("no").in_file("values").at(1, 2).pointing("/a").hint("h"))];
+    problem.errors = vec![Detail::from(
+        schema::processing::Problem::error("no").in_file("values").at(1, 2).pointing("/a").hint("h"),
+    )];
     assert_json_snapshot!(problem);
     assert_eq!(problem.id(), "unknown-version");
 }
 
 #[test]
 fn finding_shape() {
-    let finding = Finding::new(&RULE, "redis/v1", "there is no example.yaml").at(Some(schema::Place { line: 3, column: 1 }));
+    let finding = Finding::new(&RULE, "redis/v1", "there is no example.yaml")
+        .at(Some(schema::Place { line: 3, column: 1 }));
     assert_json_snapshot!(wire::Finding::from(&finding));
 }
 
 #[test]
 fn problem_kinds_are_listed_once_each() {
-    let listing = ProblemKind::ALL.iter().map(|kind| (kind.id(), kind.status(), kind.title())).collect::<Vec<_>>();
+    let listing =
+        ProblemKind::ALL.iter().map(|kind| (kind.id(), kind.status(), kind.title())).collect::<Vec<_>>();
     let mut ids = listing.iter().map(|entry| entry.0).collect::<Vec<_>>();
     ids.sort_unstable();
     ids.dedup();
@@ -76,12 +87,17 @@ fn problem_kinds_are_listed_once_each() {
 
 #[test]
 fn values_may_stand_in_the_envelope_or_beside_it() {
-    let request = |body| serde_json::from_value::<ProcessRequest>(body).unwrap().into_request(0, String::new());
-    let inside = request(json!({"values": {"parameters": {"A": "1"}}, "set": ["B=2=3"], "name": "n"})).unwrap();
+    let request =
+        |body| serde_json::from_value::<ProcessRequest>(body).unwrap().into_request(0, String::new());
+    let inside =
+        request(json!({"values": {"parameters": {"A": "1"}}, "set": ["B=2=3"], "name": "n"})).unwrap();
     let beside = request(json!({"parameters": {"A": "1"}, "set": ["B=2=3"], "name": "n"})).unwrap();
     assert_eq!(inside, beside);
     assert_eq!(inside.set, [("B".to_owned(), "2=3".to_owned())]);
-    assert_eq!(request(json!({"values": {}, "parameters": {}})), Err(RequestError::TwoDocuments("parameters".into())));
+    assert_eq!(
+        request(json!({"values": {}, "parameters": {}})),
+        Err(RequestError::TwoDocuments("parameters".into()))
+    );
     assert_eq!(request(json!({"set": ["A"]})), Err(RequestError::Setting("A".into())));
     assert_eq!(request(json!({})).unwrap().values, json!(null));
 }

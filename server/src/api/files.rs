@@ -63,7 +63,10 @@ pub(crate) async fn make_by_digest(app: &App, uri: &Uri) -> Result<ReadyAnswer, 
             .hint("Content is at /api/v1/content/<registry>/sha256:<64 digits>/<path>; `resolve` gives the address of each file.")
     })?;
     let snapshot = app.catalog.snapshot();
-    let unknown = || ApiError::new(ProblemKind::UnknownDigest, format!("no version in {registry} has the digest {digest}")).part("digest");
+    let unknown = || {
+        ApiError::new(ProblemKind::UnknownDigest, format!("no version in {registry} has the digest {digest}"))
+            .part("digest")
+    };
     let found = snapshot.registry(&api::VIEWER, &registry).ok_or_else(unknown)?;
     let version = found.content(&digest).ok_or_else(unknown)?;
     if path.is_empty() {
@@ -74,7 +77,12 @@ pub(crate) async fn make_by_digest(app: &App, uri: &Uri) -> Result<ReadyAnswer, 
     Ok(raw_file(&path, entry, body, CachePolicy::Immutable, snapshot.generation))
 }
 
-fn listing(app: &App, registry: &RegistryName, version: &VersionSnapshot, generation: u64) -> Result<ReadyAnswer, ApiError> {
+fn listing(
+    app: &App,
+    registry: &RegistryName,
+    version: &VersionSnapshot,
+    generation: u64,
+) -> Result<ReadyAnswer, ApiError> {
     let list = wire::files::FileList {
         reference: format!("{registry}@{}", version.digest),
         digest: version.digest.to_string(),
@@ -94,14 +102,19 @@ fn listing(app: &App, registry: &RegistryName, version: &VersionSnapshot, genera
 pub(crate) fn entry<'a>(version: &'a VersionSnapshot, path: &str) -> Result<&'a FileEntry, ApiError> {
     version.file(path).ok_or_else(|| {
         let detail = format!("{} has no file `{}`", version.version, schema::finding::shown(path.as_bytes()));
-        ApiError::new(ProblemKind::UnknownFile, detail).part("file").near(version.files.iter().map(|file| file.path.clone()))
+        ApiError::new(ProblemKind::UnknownFile, detail)
+            .part("file")
+            .near(version.files.iter().map(|file| file.path.clone()))
     })
 }
 
 /// The bytes of a file, from memory if they are there.
 pub(crate) async fn bytes(app: &App, registry: &RegistryName, entry: &FileEntry) -> Result<Bytes, ApiError> {
-    let found = app.catalog.blob_or_load(&api::VIEWER, registry, &entry.digest).await.map_err(ApiError::internal)?;
-    found.ok_or_else(|| ApiError::internal(format!("the content {} of `{}` is not in the store", entry.digest, entry.path)))
+    let found =
+        app.catalog.blob_or_load(&api::VIEWER, registry, &entry.digest).await.map_err(ApiError::internal)?;
+    found.ok_or_else(|| {
+        ApiError::internal(format!("the content {} of `{}` is not in the store", entry.digest, entry.path))
+    })
 }
 
 fn raw_file(path: &str, entry: &FileEntry, body: Bytes, policy: CachePolicy, generation: u64) -> ReadyAnswer {

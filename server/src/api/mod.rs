@@ -39,7 +39,11 @@ fn json(policy: CachePolicy, value: &impl Serialize) -> Result<Response, ApiErro
 }
 
 /// An answer of a type.
-pub(crate) fn typed(policy: CachePolicy, content_type: HeaderValue, body: impl Into<axum::body::Body>) -> Response {
+pub(crate) fn typed(
+    policy: CachePolicy,
+    content_type: HeaderValue,
+    body: impl Into<axum::body::Body>,
+) -> Response {
     let mut response = body.into().into_response();
     response.headers_mut().insert(CONTENT_TYPE, content_type);
     response.extensions_mut().insert(policy);
@@ -62,7 +66,8 @@ pub(crate) fn parameters(uri: &Uri, name: &str) -> Vec<String> {
 }
 
 fn values<'a>(uri: &'a Uri, name: &'a str) -> impl Iterator<Item = String> + 'a {
-    let pairs = uri.query().unwrap_or_default().split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let pairs =
+        uri.query().unwrap_or_default().split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     pairs.filter(move |(key, _)| *key == name).map(|(_, value)| {
         let spaced = value.replace('+', " ");
         percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
@@ -71,8 +76,11 @@ fn values<'a>(uri: &'a Uri, name: &'a str) -> impl Iterator<Item = String> + 'a 
 
 /// The error for a path below `/api` that is none of ours.
 pub(crate) async fn unknown_path(uri: Uri) -> ApiError {
-    ApiError::new(ProblemKind::UnknownPath, format!("nothing is served at `{}`", schema::finding::shown(uri.path().as_bytes())))
-        .hint("The routes are listed in /api/v1/openapi.json.")
+    ApiError::new(
+        ProblemKind::UnknownPath,
+        format!("nothing is served at `{}`", schema::finding::shown(uri.path().as_bytes())),
+    )
+    .hint("The routes are listed in /api/v1/openapi.json.")
 }
 
 /// The error for a method that a path does not answer. `allowed` becomes the `Allow` header.

@@ -34,16 +34,28 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> ApiResult {
     let (confinement, complete) = app.processor.confinement();
     let statuses = app.syncs.status();
     let waiting = statuses.iter().filter(|status| status.last_success.is_none()).count();
-    let check = |name: &str, ok, required, detail: String| Check { name: name.to_owned(), ok, required, detail };
+    let check =
+        |name: &str, ok, required, detail: String| Check { name: name.to_owned(), ok, required, detail };
     let checks = vec![
         // The catalogue was opened and its snapshot loaded before the first connection was taken.
         check("catalogue", true, true, format!("generation {}", snapshot.generation)),
-        check("workers", workers.workers > 0, true, format!("{} workers, {} busy, {} waiting", workers.workers, workers.busy, workers.queued)),
+        check(
+            "workers",
+            workers.workers > 0,
+            true,
+            format!("{} workers, {} busy, {} waiting", workers.workers, workers.busy, workers.queued),
+        ),
         check("confinement", complete, false, confinement),
-        check("registries", waiting == 0, false, format!("{} of {} have been indexed", statuses.len() - waiting, statuses.len())),
+        check(
+            "registries",
+            waiting == 0,
+            false,
+            format!("{} of {} have been indexed", statuses.len() - waiting, statuses.len()),
+        ),
     ];
     let ready = checks.iter().all(|check| check.ok || !check.required);
-    let mut response = api::json(CachePolicy::NoStore, &Ready { ready, generation: snapshot.generation, checks })?;
+    let mut response =
+        api::json(CachePolicy::NoStore, &Ready { ready, generation: snapshot.generation, checks })?;
     if !ready {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     }
@@ -55,9 +67,23 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> ApiResult {
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
     let (workers, killed) = app.processor.load();
     let now = time::now();
-    let ages = app.syncs.status().into_iter().filter_map(|status| Some((status.name.to_string(), now - status.last_success?)));
-    let observed = Observed { generation: app.catalog.snapshot().generation, statements: app.catalog.statements(), workers, killed, ages: ages.collect() };
-    api::typed(CachePolicy::NoStore, HeaderValue::from_static(metrics::CONTENT_TYPE), app.metrics.text(&observed))
+    let ages = app
+        .syncs
+        .status()
+        .into_iter()
+        .filter_map(|status| Some((status.name.to_string(), now - status.last_success?)));
+    let observed = Observed {
+        generation: app.catalog.snapshot().generation,
+        statements: app.catalog.statements(),
+        workers,
+        killed,
+        ages: ages.collect(),
+    };
+    api::typed(
+        CachePolicy::NoStore,
+        HeaderValue::from_static(metrics::CONTENT_TYPE),
+        app.metrics.text(&observed),
+    )
 }
 
 /// How bringing registries up to date goes, troubled ones first

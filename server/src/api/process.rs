@@ -42,7 +42,11 @@ use crate::{api, processing, time};
         (status = 503, description = "Too much to do; `Retry-After` says when", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn process_template(State(app): State<Arc<App>>, Extension(Peer(peer)): Extension<Peer>, request: Request<Body>) -> ApiResult {
+pub(crate) async fn process_template(
+    State(app): State<Arc<App>>,
+    Extension(Peer(peer)): Extension<Peer>,
+    request: Request<Body>,
+) -> ApiResult {
     let outcome = answer(&app, peer, request).await;
     let ended = match &outcome {
         Ok(_) => "done",
@@ -64,7 +68,9 @@ async fn answer(app: &App, peer: Option<IpAddr>, request: Request<Body>) -> ApiR
     let body = read(body, &parts.headers).await?;
     let request = parse(&body, &parts.headers)?;
     let output = asked.or(request.output).unwrap_or_else(|| accepted(&parts.headers));
-    let request = request.into_request(time::now(), entropy()?).map_err(|error| ApiError::new(ProblemKind::InvalidBody, error.to_string()))?;
+    let request = request
+        .into_request(time::now(), entropy()?)
+        .map_err(|error| ApiError::new(ProblemKind::InvalidBody, error.to_string()))?;
     let snapshot = app.catalog.snapshot();
     let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
     let caller = peer.map_or_else(String::new, |peer| peer.to_string());
@@ -83,7 +89,11 @@ fn say(answer: ProcessAnswer, output: Output) -> Result<Response, ApiError> {
         Output::Json => api::json(CachePolicy::NoStore, &answer),
         Output::Objects => api::json(CachePolicy::NoStore, &answer.objects),
         Output::Original => api::json(CachePolicy::NoStore, &answer.original),
-        Output::Yaml => Ok(api::typed(CachePolicy::NoStore, HeaderValue::from_static("application/yaml"), text::yaml_stream(&answer.objects))),
+        Output::Yaml => Ok(api::typed(
+            CachePolicy::NoStore,
+            HeaderValue::from_static("application/yaml"),
+            text::yaml_stream(&answer.objects),
+        )),
     }
 }
 
@@ -93,14 +103,20 @@ fn output_of_query(uri: &Uri) -> Result<Option<Output>, ApiError> {
         Some(output) => Ok(Some(output)),
         None => {
             let detail = format!("`{}` is no form of output", schema::finding::shown(word.as_bytes()));
-            Err(ApiError::new(ProblemKind::InvalidQuery, detail).part("output").near(["json", "objects", "original", "yaml"].map(str::to_owned)))
+            Err(ApiError::new(ProblemKind::InvalidQuery, detail)
+                .part("output")
+                .near(["json", "objects", "original", "yaml"].map(str::to_owned)))
         }
     }
 }
 
 fn accepted(headers: &HeaderMap) -> Output {
     let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if accept.starts_with("application/yaml") || accept.starts_with("text/yaml") { Output::Yaml } else { Output::Json }
+    if accept.starts_with("application/yaml") || accept.starts_with("text/yaml") {
+        Output::Yaml
+    } else {
+        Output::Json
+    }
 }
 
 /// The whole body, within its limits of size and time.
@@ -110,15 +126,21 @@ async fn read(body: Body, headers: &HeaderMap) -> Result<Bytes, ApiError> {
             .hint("Values are for parameters; put files into the template.")
     };
     // Known to be too large before a byte of it arrives.
-    let announced = headers.get(http::header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let announced =
+        headers.get(http::header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > REQUEST_BYTES as u64) {
         return Err(too_large());
     }
     match tokio::time::timeout(BODY_DEADLINE, Limited::new(body, REQUEST_BYTES).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => Err(too_large()),
-        Ok(Err(error)) => Err(ApiError::new(ProblemKind::InvalidBody, format!("the body broke off: {error}"))),
-        Err(_) => Err(ApiError::new(ProblemKind::SlowRequest, format!("the body took longer than {} s", BODY_DEADLINE.as_secs()))),
+        Ok(Err(error)) => {
+            Err(ApiError::new(ProblemKind::InvalidBody, format!("the body broke off: {error}")))
+        }
+        Err(_) => Err(ApiError::new(
+            ProblemKind::SlowRequest,
+            format!("the body took longer than {} s", BODY_DEADLINE.as_secs()),
+        )),
     }
 }
 
@@ -126,32 +148,51 @@ fn parse(body: &[u8], headers: &HeaderMap) -> Result<ProcessRequest, ApiError> {
     if body.is_empty() {
         return Ok(ProcessRequest::default());
     }
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("application/json");
+    let content_type =
+        headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("application/json");
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let unreadable = |message: String, line, column| {
-        let detail = Detail { severity: schema::Severity::Error, message: message.clone(), file: Some("values".to_owned()), line, column, pointer: None, hint: None };
+        let detail = Detail {
+            severity: schema::Severity::Error,
+            message: message.clone(),
+            file: Some("values".to_owned()),
+            line,
+            column,
+            pointer: None,
+            hint: None,
+        };
         ApiError { errors: vec![detail], ..ApiError::new(ProblemKind::InvalidBody, message) }
     };
     let value = match essence.as_str() {
         "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => {
-            let text = std::str::from_utf8(body).map_err(|_| ApiError::new(ProblemKind::InvalidBody, "the body is not UTF-8"))?;
-            text::from_yaml(text).map_err(|error| unreadable(format!("the body is not YAML: {error}"), error.line, error.column))?
+            let text = std::str::from_utf8(body)
+                .map_err(|_| ApiError::new(ProblemKind::InvalidBody, "the body is not UTF-8"))?;
+            text::from_yaml(text).map_err(|error| {
+                unreadable(format!("the body is not YAML: {error}"), error.line, error.column)
+            })?
         }
         json if json == "application/json" || json.ends_with("+json") => {
             let position = |number: usize| u32::try_from(number).ok().filter(|number| *number > 0);
-            serde_json::from_slice(body)
-                .map_err(|error| unreadable(format!("the body is not JSON: {error}"), position(error.line()), position(error.column())))?
+            serde_json::from_slice(body).map_err(|error| {
+                unreadable(
+                    format!("the body is not JSON: {error}"),
+                    position(error.line()),
+                    position(error.column()),
+                )
+            })?
         }
         _ => {
-            let detail = format!("the body is `{}`; send application/json or application/yaml", schema::finding::shown(essence.as_bytes()));
+            let detail = format!(
+                "the body is `{}`; send application/json or application/yaml",
+                schema::finding::shown(essence.as_bytes())
+            );
             return Err(ApiError::new(ProblemKind::UnsupportedMediaType, detail).hint("With curl, write --json '…', or -H 'content-type: application/yaml' --data-binary @values.yaml."));
         }
     };
     match value {
         serde_json::Value::Null => Ok(ProcessRequest::default()),
-        value @ serde_json::Value::Object(_) => {
-            serde_json::from_value(value).map_err(|error| unreadable(format!("the body is no request to process: {error}"), None, None))
-        }
+        value @ serde_json::Value::Object(_) => serde_json::from_value(value)
+            .map_err(|error| unreadable(format!("the body is no request to process: {error}"), None, None)),
         other => Ok(ProcessRequest { values: Some(other), ..ProcessRequest::default() }),
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /api/v1/resolve?ref=…`: from a reference to the version it gets. Hot.
 
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::Uri;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use wire::ProblemKind;
 
 use crate::api;
@@ -24,7 +24,8 @@ use crate::view;
 )]
 pub(crate) fn make(app: &App, uri: &Uri) -> Result<ReadyAnswer, ApiError> {
     let requested = api::parameter(uri, "ref").ok_or_else(|| {
-        ApiError::new(ProblemKind::InvalidQuery, "the parameter `ref` is missing").hint("Ask for /api/v1/resolve?ref=redis:v1.")
+        ApiError::new(ProblemKind::InvalidQuery, "the parameter `ref` is missing")
+            .hint("Ask for /api/v1/resolve?ref=redis:v1.")
     })?;
     let reference = api::reference(&requested)?;
     let snapshot = app.catalog.snapshot();

@@ -41,14 +41,23 @@ pub(crate) fn search(app: &App, uri: &Uri) -> Result<SearchAnswer, ApiError> {
     let limit = match api::parameter(uri, "limit") {
         None => 0,
         Some(limit) => limit.parse::<usize>().map_err(|_| {
-            ApiError::new(ProblemKind::InvalidQuery, format!("`{}` is no limit; write a number up to 100", schema::finding::shown(limit.as_bytes()))).part("limit")
+            ApiError::new(
+                ProblemKind::InvalidQuery,
+                format!(
+                    "`{}` is no limit; write a number up to 100",
+                    schema::finding::shown(limit.as_bytes())
+                ),
+            )
+            .part("limit")
         })?,
     };
     let after = match api::parameter(uri, "cursor") {
         None => None,
         Some(cursor) => {
             let cursor = cursor.parse::<catalog::Cursor>();
-            Some(cursor.map_err(|error| ApiError::new(ProblemKind::InvalidQuery, error.to_string()).part("cursor"))?)
+            Some(cursor.map_err(|error| {
+                ApiError::new(ProblemKind::InvalidQuery, error.to_string()).part("cursor")
+            })?)
         }
     };
     let query = catalog::Query {
@@ -61,7 +70,9 @@ pub(crate) fn search(app: &App, uri: &Uri) -> Result<SearchAnswer, ApiError> {
         after,
     };
     let answer = app.catalog.search(&api::VIEWER, &query);
-    let facets = |counts: Vec<catalog::FacetCount>| counts.into_iter().map(|one| Facet { value: one.value, count: one.count }).collect();
+    let facets = |counts: Vec<catalog::FacetCount>| {
+        counts.into_iter().map(|one| Facet { value: one.value, count: one.count }).collect()
+    };
     Ok(SearchAnswer {
         query: text.clone(),
         total: answer.total,

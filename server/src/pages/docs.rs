@@ -29,6 +29,7 @@ struct Docs {
 struct Document {
     name: String,
     title: String,
+    /// What stands below the title.
     text: String,
 }
 
@@ -39,8 +40,10 @@ static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
         .filter_map(|path| {
             let text = String::from_utf8(Files::get(&path)?.data.into_owned()).ok()?;
             let name = path.strip_suffix(".md")?.to_owned();
-            let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(&name).to_owned();
-            Some(Document { name, title, text })
+            let heading = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(&name);
+            let title = heading.replace('`', "");
+            let body = text.strip_prefix(&format!("# {heading}\n")).unwrap_or(&text).to_owned();
+            Some(Document { name, title, text: body })
         })
         .collect::<Vec<_>>();
     documents.sort_by(|a, b| a.name.cmp(&b.name));
@@ -65,8 +68,18 @@ impl Targets for BetweenDocuments<'_> {
 }
 
 fn list() -> Vec<(String, String)> {
-    let documents = DOCUMENTS.iter().map(|document| (document.title.clone(), format!("/docs/{}", document.name)));
+    // A page a rule is found from the list of rules and from findings.
+    let listed = DOCUMENTS
+        .iter()
+        .filter(|document| !document.name.starts_with("rules/") || document.name == "rules/README");
+    let documents = listed.map(|document| (document.title.clone(), format!("/docs/{}", document.name)));
     documents.chain([("Errors, one by one".to_owned(), "/docs/errors".to_owned())]).collect()
+}
+
+/// The page of a rule, if it has one.
+pub(crate) fn rule(id: &str) -> Option<String> {
+    let name = format!("rules/{id}");
+    DOCUMENTS.iter().any(|document| document.name == name).then(|| format!("/docs/{name}"))
 }
 
 fn article(app: &App, title: &str, html: String) -> ApiResult {
@@ -87,9 +100,11 @@ pub(crate) async fn page(State(app): State<Arc<App>>, Path(name): Path<String>) 
         let error = ApiError::new(ProblemKind::UnknownPath, "there is no such page of the documentation");
         return not_found::error(&app, &format!("/docs/{name}"), error);
     };
-    // The page has the title as its heading already.
-    let body = document.text.strip_prefix(&format!("# {}\n", document.title)).unwrap_or(&document.text);
-    article(&app, &document.title, markdown::render(body, &BetweenDocuments { from: &format!("{}.md", document.name) }))
+    article(
+        &app,
+        &document.title,
+        markdown::render(&document.text, &BetweenDocuments { from: &format!("{}.md", document.name) }),
+    )
 }
 
 fn errors(app: &App) -> ApiResult {
@@ -111,7 +126,14 @@ pub(crate) async fn error(State(app): State<Arc<App>>, Path(id): Path<String>) -
         return not_found::error(&app, &format!("/docs/errors/{id}"), error);
     };
     let text = section(*kind).unwrap_or_default();
-    article(&app, kind.title(), markdown::render(&format!("Status {}, type `/docs/errors/{}`.\n\n{text}", kind.status(), kind.id()), &BetweenDocuments { from: "api.md" }))
+    article(
+        &app,
+        kind.title(),
+        markdown::render(
+            &format!("Status {}, type `/docs/errors/{}`.\n\n{text}", kind.status(), kind.id()),
+            &BetweenDocuments { from: "api.md" },
+        ),
+    )
 }
 
 /// The section of `docs/api.md` on a kind: what stands below its heading.

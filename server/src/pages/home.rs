@@ -6,8 +6,8 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use catalog::{Counts, TemplateSnapshot};
-use schema::reference::{Reference, Selector};
 use schema::Kind;
+use schema::reference::{Reference, Selector};
 use wire::Health;
 
 use crate::error::ApiResult;
@@ -76,14 +76,23 @@ pub(crate) async fn home(State(app): State<Arc<App>>) -> ApiResult {
         .collect::<Vec<_>>();
     registries.sort_by(|a, b| b.templates.cmp(&a.templates).then_with(|| a.name.cmp(&b.name)));
     registries.truncate(REGISTRIES);
-    let example = newest.first().map(|(_, template)| *template);
+    // The commands on the page are to work: the example is something this server processes.
+    let processed = |template: &&Arc<TemplateSnapshot>| {
+        template.latest().is_some_and(|latest| app.processor.can_process(latest.kind))
+    };
+    let example = newest.iter().map(|(_, template)| *template).find(processed);
+    let options = example
+        .and_then(|template| template.latest())
+        .map(|latest| pages::template::options(&latest.inspection.parameters))
+        .unwrap_or_default();
     let name = example.map_or("redis", |template| template.name.as_str()).to_owned();
     let reference = example.map_or_else(
         || "github.com/acme/templates/redis".to_owned(),
         |template| Reference::to(&template.location, Selector::Highest).to_string(),
     );
     let collection = newest.iter().find_map(|(_, template)| template.location.collection.as_ref());
-    let made = newest.iter().find_map(|(_, template)| template.latest()?.inspection.object_kinds.first().cloned());
+    let made =
+        newest.iter().find_map(|(_, template)| template.latest()?.inspection.object_kinds.first().cloned());
     let tries = [
         Some(name.clone()),
         collection.map(|collection| format!("collection:{collection}")),
@@ -96,8 +105,11 @@ pub(crate) async fn home(State(app): State<Arc<App>>) -> ApiResult {
         placeholder: format!("{name}, kind:template, has:Ingress"),
         tries: tries.into_iter().flatten().filter(|_| example.is_some()).collect(),
         find: format!("formwork search --server {} {name}", app.shown_base),
-        look: format!("formwork process --server {} {reference}", app.shown_base),
-        apply: format!("formwork process --server {} {reference} | kubectl apply -f -", app.shown_base),
+        look: format!("formwork process --server {} {reference}{options}", app.shown_base),
+        apply: format!(
+            "formwork process --server {} {reference}{options} | kubectl apply -f -",
+            app.shown_base
+        ),
         curl: format!("curl -fsS '{}/api/v1/resolve?ref={reference}'", app.shown_base),
         recent,
         registries,
@@ -116,7 +128,7 @@ fn recent(template: &TemplateSnapshot) -> Option<Recent> {
         name: template.name.to_string(),
         place,
         page: format!("/{}", encode_path(&location.to_string())),
-        description: latest.inspection.title.clone().or_else(|| latest.inspection.description.clone()),
+        description: latest.inspection.description.clone().or_else(|| latest.inspection.title.clone()),
         kind: latest.kind,
         version: latest.version.to_string(),
         health: view::health(latest),

@@ -71,7 +71,8 @@ fn page_with(status: StatusCode, policy: CachePolicy, template: &impl Template) 
 
 /// An asset, under its name with a digest.
 pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> ApiResult {
-    let asset = assets::get(&name).ok_or_else(|| ApiError::new(ProblemKind::UnknownPath, "there is no such asset"))?;
+    let asset = assets::get(&name)
+        .ok_or_else(|| ApiError::new(ProblemKind::UnknownPath, "there is no such asset"))?;
     let compressed = compress::is_accepted(&headers);
     let body: Bytes = if compressed { asset.gzip.clone() } else { asset.body.clone() };
     let mut response = api::typed(CachePolicy::Immutable, asset.content_type.clone(), body);
@@ -91,11 +92,17 @@ pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> ApiRe
 pub(crate) async fn favicon() -> Response {
     let mut response = api::typed(CachePolicy::Revalidate, HeaderValue::from_static("text/plain"), "");
     *response.status_mut() = StatusCode::FOUND;
-    response.headers_mut().insert(http::header::LOCATION, HeaderValue::from_static(assets::url("favicon.svg")));
+    response
+        .headers_mut()
+        .insert(http::header::LOCATION, HeaderValue::from_static(assets::url("favicon.svg")));
     response
 }
 
 /// What crawlers ask for: everything but search, whose answers have no end.
 pub(crate) async fn robots() -> Response {
-    api::typed(CachePolicy::Revalidate, HeaderValue::from_static("text/plain; charset=utf-8"), "User-agent: *\nDisallow: /search\nDisallow: /api/\n")
+    api::typed(
+        CachePolicy::Revalidate,
+        HeaderValue::from_static("text/plain; charset=utf-8"),
+        "User-agent: *\nDisallow: /search\nDisallow: /api/\n",
+    )
 }

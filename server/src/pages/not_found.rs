@@ -1,8 +1,8 @@
 //! The page for whatever is not there: which part failed, what exists, and the ways out.
 
 use askama::Template;
-use schema::reference::{Reference, Selector};
 use schema::RegistryName;
+use schema::reference::{Reference, Selector};
 use wire::{Health, ProblemKind};
 
 use crate::cache::CachePolicy;
@@ -84,7 +84,11 @@ pub(crate) fn error(app: &App, path: &str, error: ApiError) -> ApiResult {
         ways.push(Way { icon: "arrow", text: format!("{}, newest version", template.name), url });
     }
     if let Some(name) = name.as_ref().filter(|_| error.kind != ProblemKind::UnknownPath) {
-        ways.push(Way { icon: "search", text: format!("Search for “{name}”"), url: format!("/search?q={}", encode_query(name)) });
+        ways.push(Way {
+            icon: "search",
+            text: format!("Search for “{name}”"),
+            url: format!("/search?q={}", encode_query(name)),
+        });
     }
     let registry = registry_of(app, &asked);
     if let Some(registry) = &registry {
@@ -102,10 +106,17 @@ pub(crate) fn error(app: &App, path: &str, error: ApiError) -> ApiResult {
     let heading = heading(&error, name.as_deref(), reference.as_ref());
     let page = NotFound {
         frame: Frame::new(app, document.title.clone()),
-        crumbs: registry.map(|registry| vec![
-            Crumb { text: registry.to_string(), url: Some(format!("/{registry}")) },
-            Crumb { text: asked.strip_prefix(&format!("{registry}/")).unwrap_or(&asked).to_owned(), url: None },
-        ]).unwrap_or_default(),
+        crumbs: registry
+            .map(|registry| {
+                vec![
+                    Crumb { text: registry.to_string(), url: Some(format!("/{registry}")) },
+                    Crumb {
+                        text: asked.strip_prefix(&format!("{registry}/")).unwrap_or(&asked).to_owned(),
+                        url: None,
+                    },
+                ]
+            })
+            .unwrap_or_default(),
         heading,
         asked,
         detail: capitalised(&document.detail),
@@ -122,16 +133,21 @@ pub(crate) fn error(app: &App, path: &str, error: ApiError) -> ApiResult {
 fn registry_of(app: &App, asked: &str) -> Option<RegistryName> {
     let snapshot = app.catalog.snapshot();
     let path = asked.split([':', '@']).next().unwrap_or_default();
-    let ends = path.char_indices().filter(|(_, character)| *character == '/').map(|(at, _)| at).chain([path.len()]);
+    let ends =
+        path.char_indices().filter(|(_, character)| *character == '/').map(|(at, _)| at).chain([path.len()]);
     let names = ends.filter_map(|end| path[..end].parse::<RegistryName>().ok());
-    names.filter_map(|name| Some(snapshot.registry(&api::VIEWER, &name)?.name.clone())).last()
+    names.filter_map(|name| Some(snapshot.registry(&api::VIEWER, &name)?.name.clone())).next_back()
 }
 
 fn heading(error: &ApiError, name: Option<&str>, reference: Option<&Reference>) -> String {
     match (error.kind, name, reference) {
         (ProblemKind::UnknownVersion, Some(name), Some(reference)) => match &reference.selector {
             Selector::Highest => format!("There is a {name}, but no version to choose"),
-            selector => format!("There is a {name}, but no {}", selector.to_string().trim_start_matches([':', '=', '^'])),
+            Selector::HighestPatch(version)
+            | Selector::HighestMinor(version)
+            | Selector::Exactly(version) => {
+                format!("There is a {name}, but no {}", version.shortest())
+            }
         },
         (ProblemKind::UnknownDigest, Some(name), _) => format!("There is a {name}, but not with that digest"),
         (ProblemKind::UnknownTemplate, Some(name), _) => format!("There is no {name} here"),

@@ -11,11 +11,11 @@ use schema::reference::Selector;
 use schema::{CollectionName, Reference, RegistryName};
 use wire::ProblemKind;
 
+use crate::api;
 use crate::error::{ApiError, ApiResult};
 use crate::pages::{not_found, registry, template};
 use crate::state::App;
 use crate::target::{self, Aspect};
-use crate::api;
 
 pub(crate) async fn reference(State(app): State<Arc<App>>, method: Method, uri: Uri) -> ApiResult {
     if method != Method::GET {
@@ -35,11 +35,14 @@ async fn answer(app: &App, raw: &str) -> ApiResult {
     if target.aspect.is_none() {
         let path = target.reference.as_ref();
         let plain = path.trim_end_matches('/');
-        if let Some(found) = plain.parse::<RegistryName>().ok().and_then(|name| snapshot.registry(&api::VIEWER, &name)) {
+        if let Some(found) =
+            plain.parse::<RegistryName>().ok().and_then(|name| snapshot.registry(&api::VIEWER, &name))
+        {
             return registry::registry(app, found, None);
         }
         if let Some((registry, name)) = plain.rsplit_once('/')
-            && let (Ok(registry), Ok(name)) = (registry.parse::<RegistryName>(), name.parse::<CollectionName>())
+            && let (Ok(registry), Ok(name)) =
+                (registry.parse::<RegistryName>(), name.parse::<CollectionName>())
             && let Some(found) = snapshot.registry(&api::VIEWER, &registry)
             && let Some(collection) = found.collection(Some(&name))
             && (path.ends_with('/') || !is_template(&snapshot, plain))
@@ -50,7 +53,8 @@ async fn answer(app: &App, raw: &str) -> ApiResult {
     let reference = target.reference.trim_end_matches('/').parse::<Reference>()?;
     if reference.is_short() {
         // Short references are for tools; a page has one address.
-        let detail = format!("nothing is served at `/{}`", schema::finding::shown(target.reference.as_bytes()));
+        let detail =
+            format!("nothing is served at `/{}`", schema::finding::shown(target.reference.as_bytes()));
         return Err(ApiError::new(ProblemKind::UnknownPath, detail));
     }
     let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;

@@ -96,14 +96,21 @@ pub(crate) fn short_commit(commit: &str) -> &str {
 }
 
 /// The page of a registry, or of one of its collections.
-pub(crate) fn registry(app: &App, registry: &RegistrySnapshot, only: Option<&CollectionSnapshot>) -> ApiResult {
+pub(crate) fn registry(
+    app: &App,
+    registry: &RegistrySnapshot,
+    only: Option<&CollectionSnapshot>,
+) -> ApiResult {
     let status = app.sync_of(&registry.name);
     let name = registry.name.to_string();
     let (host, rest) = name.split_once('/').unwrap_or((&name, ""));
     let collection = only.and_then(|collection| collection.name.as_ref().map(ToString::to_string));
     let several = only.is_none() && registry.collections.len() > 1;
     let shown = registry.collections.values().filter(|one| only.is_none_or(|only| only.name == one.name));
-    let groups = shown.filter(|one| !one.templates.is_empty()).map(|one| group(&name, one, several || one.name.is_some() && only.is_none())).collect::<Vec<_>>();
+    let groups = shown
+        .filter(|one| !one.templates.is_empty())
+        .map(|one| group(&name, one, several || one.name.is_some() && only.is_none()))
+        .collect::<Vec<_>>();
     let templates = groups.iter().map(|group| group.rows.len()).sum();
     let versions = groups.iter().flat_map(|group| &group.rows).map(|row| row.versions).sum();
     let health = match only {
@@ -115,10 +122,18 @@ pub(crate) fn registry(app: &App, registry: &RegistrySnapshot, only: Option<&Col
         Some(only) => only.title.clone().or_else(|| collection.clone()).unwrap_or_default(),
         None => registry.title.clone().unwrap_or_else(|| rest.to_owned()),
     };
-    let findings = if only.is_none() { registry.findings.iter().map(|finding| FindingRow::of(finding, None)).collect() } else { Vec::new() };
+    let findings = if only.is_none() {
+        registry.findings.iter().map(|finding| FindingRow::of(finding, None)).collect()
+    } else {
+        Vec::new()
+    };
     let safe = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
     pages::page(&Registry {
-        frame: Frame::new(app, collection.as_ref().map_or_else(|| name.clone(), |collection| format!("{name}/{collection}"))).at("/registries"),
+        frame: Frame::new(
+            app,
+            collection.as_ref().map_or_else(|| name.clone(), |collection| format!("{name}/{collection}")),
+        )
+        .at("/registries"),
         host: host.to_owned(),
         rest: rest.to_owned(),
         description: match only {
@@ -135,11 +150,16 @@ pub(crate) fn registry(app: &App, registry: &RegistrySnapshot, only: Option<&Col
         groups,
         findings,
         maintainers: registry.maintainers.clone(),
-        source: registry.source.clone(),
+        source: view::shown_source(&registry.source).to_owned(),
         branch: registry.branch.clone(),
         commit: registry.commit.clone(),
         indexed: registry.indexed_at,
-        links: registry.links.iter().filter(|(_, url)| safe(url)).map(|(label, url)| (label.clone(), url.clone())).collect(),
+        links: registry
+            .links
+            .iter()
+            .filter(|(_, url)| safe(url))
+            .map(|(label, url)| (label.clone(), url.clone()))
+            .collect(),
         curl: format!("curl -fsS {}/api/v1/registries/{name}", app.shown_base),
         heading,
         collection,
@@ -149,7 +169,8 @@ pub(crate) fn registry(app: &App, registry: &RegistrySnapshot, only: Option<&Col
 
 fn group(registry: &str, collection: &CollectionSnapshot, headed: bool) -> Group {
     let name = collection.name.as_ref().map(ToString::to_string);
-    let heading = collection.title.clone().or_else(|| name.clone()).unwrap_or_else(|| "No collection".to_owned());
+    let heading =
+        collection.title.clone().or_else(|| name.clone()).unwrap_or_else(|| "No collection".to_owned());
     Group {
         heading: headed.then_some(heading),
         link: name.as_ref().map(|name| format!("/{registry}/{name}/")),

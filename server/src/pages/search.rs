@@ -15,7 +15,8 @@ use crate::state::App;
 use crate::target::encode_query;
 
 /// Parameters that narrow, in the order they are shown.
-const FILTERS: [(&str, &str); 4] = [("kind", "Kind"), ("registry", "Registry"), ("collection", "Collection"), ("has", "Makes")];
+const FILTERS: [(&str, &str); 4] =
+    [("kind", "Kind"), ("registry", "Registry"), ("collection", "Collection"), ("has", "Makes")];
 /// Values of a facet that are shown.
 const VALUES: usize = 12;
 
@@ -52,12 +53,33 @@ pub(crate) async fn search(State(app): State<Arc<App>>, uri: Uri) -> ApiResult {
         Err(error) => return pages::not_found::error(&app, uri.path(), error),
     };
     let state = Asked::of(&uri);
-    let facets = [("kind", &answer.facets.kind), ("registry", &answer.facets.registry), ("collection", &answer.facets.collection)];
+    let facets = [
+        ("kind", &answer.facets.kind),
+        ("registry", &answer.facets.registry),
+        ("collection", &answer.facets.collection),
+    ];
     let facets = facets.into_iter().map(|(name, values)| facet(&state, name, values)).collect();
-    let chips = state.filters.iter().map(|(name, value)| Chip { text: format!("{name}: {}", shown(name, value)), url: state.without(name, value) }).collect();
-    let next = answer.next.as_ref().map(|cursor| format!("{}&cursor={}", state.url(&state.filters), encode_query(cursor)));
-    let title = if state.text.is_empty() { "All templates".to_owned() } else { format!("{} · Search", state.text) };
-    pages::page(&Search { frame: Frame { query: state.text.clone(), ..Frame::new(&app, title) }, answer, facets, chips, next })
+    let chips = state
+        .filters
+        .iter()
+        .map(|(name, value)| Chip {
+            text: format!("{name}: {}", shown(name, value)),
+            url: state.without(name, value),
+        })
+        .collect();
+    let next = answer
+        .next
+        .as_ref()
+        .map(|cursor| format!("{}&cursor={}", state.url(&state.filters), encode_query(cursor)));
+    let title =
+        if state.text.is_empty() { "All templates".to_owned() } else { format!("{} · Search", state.text) };
+    pages::page(&Search {
+        frame: Frame { query: state.text.clone(), ..Frame::new(&app, title) },
+        answer,
+        facets,
+        chips,
+        next,
+    })
 }
 
 /// What the URL asks for.
@@ -68,7 +90,9 @@ struct Asked {
 
 impl Asked {
     fn of(uri: &Uri) -> Asked {
-        let filters = FILTERS.iter().flat_map(|(name, _)| api::parameters(uri, name).into_iter().map(move |value| (*name, value)));
+        let filters = FILTERS
+            .iter()
+            .flat_map(|(name, _)| api::parameters(uri, name).into_iter().map(move |value| (*name, value)));
         Asked { text: api::parameter(uri, "q").unwrap_or_default(), filters: filters.take(20).collect() }
     }
 
@@ -82,7 +106,12 @@ impl Asked {
     }
 
     fn without(&self, name: &str, value: &str) -> String {
-        let rest = self.filters.iter().filter(|(known, given)| !(*known == name && given == value)).cloned().collect::<Vec<_>>();
+        let rest = self
+            .filters
+            .iter()
+            .filter(|(known, given)| !(*known == name && given == value))
+            .cloned()
+            .collect::<Vec<_>>();
         self.url(&rest)
     }
 
@@ -98,7 +127,7 @@ fn facet(state: &Asked, name: &'static str, values: &[Facet]) -> FacetList {
         let current = state.has(name, &facet.value);
         FacetValue {
             text: shown(name, &facet.value),
-            count: crate::ui::number(&facet.count),
+            count: crate::ui::number(facet.count),
             url: if current { state.without(name, &facet.value) } else { state.with(name, &facet.value) },
             current,
         }
@@ -110,7 +139,11 @@ fn facet(state: &Asked, name: &'static str, values: &[Facet]) -> FacetList {
 /// A value as people read it.
 fn shown(name: &str, value: &str) -> String {
     match name {
-        "kind" => Kind::ALL.into_iter().find(|kind| kind.as_str() == value).map_or(value, |kind| kind.title()).to_owned(),
+        "kind" => Kind::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == value)
+            .map_or(value, |kind| kind.title())
+            .to_owned(),
         "collection" if value == "/" => "no collection".to_owned(),
         _ => value.to_owned(),
     }

@@ -41,7 +41,9 @@ pub(crate) async fn status(State(app): State<Arc<App>>) -> ApiResult {
         Row {
             state: sync.state,
             message: sync.message,
-            last_success: status.and_then(|status| status.last_success).or_else(|| registry.and_then(|registry| registry.indexed_at)),
+            last_success: status
+                .and_then(|status| status.last_success)
+                .or_else(|| registry.and_then(|registry| registry.indexed_at)),
             next: status.and_then(|status| status.next),
             name: row.name,
         }

@@ -7,6 +7,7 @@ use schema::{Kind, RegistryName};
 use serde_json::Value;
 use wire::{Health, Notice};
 
+use crate::api;
 use crate::content_type::is_text;
 use crate::error::{ApiError, ApiResult};
 use crate::markdown::{self, Targets};
@@ -17,7 +18,6 @@ use crate::state::App;
 use crate::target::encode_path;
 use crate::ui::escape;
 use crate::view::{self, Urls};
-use crate::api;
 
 /// Largest file that is shown with its lines; larger ones are at their raw address.
 const SHOWN_BYTES: u64 = 512 << 10;
@@ -300,7 +300,12 @@ pub(crate) async fn overview(app: &App, reference: &Reference, found: &Resolved<
 pub(crate) fn files(app: &App, reference: &Reference, found: &Resolved<'_>) -> ApiResult {
     let place = place(reference, found);
     let title = format!("Files of {} {}", found.template.name, found.version.version);
-    pages::page(&Files { frame: Frame::new(app, title), head: head(&place, "files"), files: file_rows(&place), size: found.version.size() })
+    pages::page(&Files {
+        frame: Frame::new(app, title),
+        head: head(&place, "files"),
+        files: file_rows(&place),
+        size: found.version.size(),
+    })
 }
 
 /// One file, with its lines.
@@ -360,7 +365,11 @@ impl Uses {
         let location = &found.template.location;
         let version = &found.version.version;
         let path = Reference::to(location, Selector::Highest).to_string();
-        let minor = if version.is_pre_release() { version.to_string() } else { format!("v{}.{}", version.major(), version.minor()) };
+        let minor = if version.is_pre_release() {
+            version.to_string()
+        } else {
+            format!("v{}.{}", version.major(), version.minor())
+        };
         let choice = format!(
             r#"<b class="ref pf">:{minor}</b><b class="ref pe">:={version}</b><b class="ref pd">@{}</b>"#,
             found.version.digest
@@ -369,13 +378,18 @@ impl Uses {
         let asked = parameters.iter().filter(|parameter| parameter.required).take(3);
         let (mut options, mut set) = (String::new(), Vec::new());
         for parameter in asked {
-            options.push_str(&format!(" <span class=\"nowrap\">-p</span> {}", escape(&shell_quoted(&format!("{}=…", parameter.name)))));
+            options.push_str(&format!(
+                " <span class=\"nowrap\">-p</span> {}",
+                escape(&shell_quoted(&format!("{}=…", parameter.name)))
+            ));
             set.push(format!("{}=…", parameter.name));
         }
         let body = serde_json::json!({ "set": set }).to_string().replace('\'', r"'\''");
         let (formwork, curl) = if processable {
             (
-                format!("formwork process <span class=\"nowrap\">--server</span> {base} '{path}{choice}'{options} | kubectl apply <span class=\"nowrap\">-f</span> -"),
+                format!(
+                    "formwork process <span class=\"nowrap\">--server</span> {base} '{path}{choice}'{options} | kubectl apply <span class=\"nowrap\">-f</span> -"
+                ),
                 format!(
                     "curl <span class=\"nowrap\">-fsS</span> '{base}/api/v1/templates/{path}{choice}/-/process?output=yaml' <span class=\"nowrap\">--json</span> '{}' | kubectl apply <span class=\"nowrap\">-f</span> -",
                     escape(&body)
@@ -384,11 +398,20 @@ impl Uses {
         } else {
             (
                 format!("formwork resolve <span class=\"nowrap\">--server</span> {base} '{path}{choice}'"),
-                format!("curl <span class=\"nowrap\">-fsSO</span> '{base}/api/v1/templates/{path}{choice}/-/files/{}'", escape(&encode_path(&found.version.entry))),
+                format!(
+                    "curl <span class=\"nowrap\">-fsSO</span> '{base}/api/v1/templates/{path}{choice}/-/files/{}'",
+                    escape(&encode_path(&found.version.entry))
+                ),
             )
         };
         Uses { reference: format!("{path}{choice}"), formwork, curl }
     }
+}
+
+/// The options of a command that give the parameters one must give.
+pub(crate) fn options(schema: &Value) -> String {
+    let required = parameters(schema).into_iter().filter(|parameter| parameter.required).take(3);
+    required.map(|parameter| format!(" -p {}", shell_quoted(&format!("{}=…", parameter.name)))).collect()
 }
 
 /// A word as a shell reads it back.
@@ -416,13 +439,19 @@ fn parameters(schema: &Value) -> Vec<Parameter> {
         Parameter {
             name: name.clone(),
             kind: kind_of(property),
-            required: required.iter().any(|required| required.as_str() == Some(name)) && property.get("default").is_none(),
+            required: required.iter().any(|required| required.as_str() == Some(name))
+                && property.get("default").is_none(),
             // A default that looks secret is in the file; the page does not repeat it.
             default: property.get("default").filter(|_| !secret).map(plain),
             secret,
-            title: text("title").filter(|title| title != name),
+            // A title beside a description says little more than the name does.
+            title: text("title").filter(|title| title != name && property.get("description").is_none()),
             description: text("description"),
-            choices: property.get("enum").and_then(Value::as_array).map(|choices| choices.iter().map(plain).collect()).unwrap_or_default(),
+            choices: property
+                .get("enum")
+                .and_then(Value::as_array)
+                .map(|choices| choices.iter().map(plain).collect())
+                .unwrap_or_default(),
             limits: Some(limits).filter(|limits| !limits.is_empty()),
         }
     };
@@ -471,13 +500,21 @@ mod tests {
             },
         });
         let rows = parameters(&schema);
-        let said = rows.iter().map(|row| format!("{} {} {} {:?} {:?}", row.name, row.kind, row.required, row.default, row.limits)).collect::<Vec<_>>();
-        assert_eq!(said, [
-            "NAME string true None Some(\"^[a-z]+$\")",
-            "SIZE integer or string false Some(\"3\") Some(\"from 1 up to 7\")",
-            "PASSWORD string false None None",
-            "MODE one of false None None",
-        ]);
+        let said = rows
+            .iter()
+            .map(|row| {
+                format!("{} {} {} {:?} {:?}", row.name, row.kind, row.required, row.default, row.limits)
+            })
+            .collect::<Vec<_>>();
+        assert_eq!(
+            said,
+            [
+                "NAME string true None Some(\"^[a-z]+$\")",
+                "SIZE integer or string false Some(\"3\") Some(\"from 1 up to 7\")",
+                "PASSWORD string false None None",
+                "MODE one of false None None",
+            ]
+        );
         assert!(parameters(&Value::Null).is_empty());
     }
 

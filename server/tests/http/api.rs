@@ -35,7 +35,10 @@ async fn templates_files_and_parameters() {
     let app = App::new().await;
     assert_json_snapshot!("template", app.get("/api/v1/templates/web/frontend:v1").await.json());
     assert_json_snapshot!("files", app.get("/api/v1/templates/web/frontend:v1/-/files/").await.json());
-    assert_json_snapshot!("parameters", app.get("/api/v1/templates/web/frontend:v1/-/parameters").await.json());
+    assert_json_snapshot!(
+        "parameters",
+        app.get("/api/v1/templates/web/frontend:v1/-/parameters").await.json()
+    );
     let file = app.get("/api/v1/templates/web/frontend:v1/-/files/example.yaml").await;
     assert_eq!((file.status.as_u16(), file.text().as_str()), (200, "parameters:\n  NAME: shop\n"));
     assert_eq!(file.header("content-type"), "application/yaml");
@@ -44,7 +47,11 @@ async fn templates_files_and_parameters() {
     for (name, link) in links["links"].as_object().unwrap() {
         let method = if name == "process" { Method::POST } else { Method::GET };
         let answer = app.send(method, link.as_str().unwrap(), &[], "").await;
-        assert!(answer.status.is_success() || name == "process" && answer.status == 422, "{name} {link}: {}", answer.status);
+        assert!(
+            answer.status.is_success() || name == "process" && answer.status == 422,
+            "{name} {link}: {}",
+            answer.status
+        );
     }
     for file in links["files"].as_array().unwrap() {
         assert_eq!(app.get(file["url"].as_str().unwrap()).await.status, 200, "{file}");
@@ -59,7 +66,8 @@ async fn registries_and_search() {
     assert_json_snapshot!("search", app.get("/api/v1/search?q=frontend&kind=template").await.json());
     let all = app.get("/api/v1/search?limit=1").await.json();
     assert_eq!(all["total"], 3);
-    let next = app.get(&format!("/api/v1/search?limit=1&cursor={}", all["next"].as_str().unwrap())).await.json();
+    let next =
+        app.get(&format!("/api/v1/search?limit=1&cursor={}", all["next"].as_str().unwrap())).await.json();
     assert_ne!(next["hits"][0]["reference"], all["hits"][0]["reference"]);
     assert_json_snapshot!("status", app.get("/api/v1/status").await.json());
     assert_json_snapshot!("readyz", app.get("/readyz").await.json());
@@ -73,7 +81,10 @@ async fn errors_lead_on() {
         ("unknown_template", "/api/v1/resolve?ref=reddis:v1"),
         ("unknown_collection", "/api/v1/resolve?ref=wep/frontend:v1"),
         ("unknown_registry", "/api/v1/resolve?ref=github.com/acme/template/redis:v1"),
-        ("unknown_digest", "/api/v1/resolve?ref=redis@sha256:0000000000000000000000000000000000000000000000000000000000000000"),
+        (
+            "unknown_digest",
+            "/api/v1/resolve?ref=redis@sha256:0000000000000000000000000000000000000000000000000000000000000000",
+        ),
         ("unknown_file", "/api/v1/templates/redis:v1/-/files/nothing.yaml"),
         ("invalid_version", "/api/v1/resolve?ref=redis:latest"),
         ("missing_parameter", "/api/v1/resolve"),
@@ -110,9 +121,13 @@ async fn methods_that_are_not_answered() {
 
 #[tokio::test]
 async fn urls_are_absolute_only_with_a_public_url() {
-    let app = App::with(vec![inspected(acme())], Box::new(InProcess), Some("https://templates.example/")).await;
+    let app =
+        App::with(vec![inspected(acme())], Box::new(InProcess), Some("https://templates.example/")).await;
     let body = app.get("/api/v1/resolve?ref=redis:v1").await.json();
-    assert!(body["links"]["page"].as_str().unwrap().starts_with("https://templates.example/github.com/"), "{body}");
+    assert!(
+        body["links"]["page"].as_str().unwrap().starts_with("https://templates.example/github.com/"),
+        "{body}"
+    );
     let problem = app.get("/api/v1/resolve?ref=nothing").await.json();
     assert_eq!(problem["type"], "https://templates.example/docs/errors/unknown-template");
 }

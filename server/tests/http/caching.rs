@@ -42,7 +42,13 @@ async fn only_addresses_with_a_digest_are_immutable() {
 async fn asking_again_costs_no_body() {
     let app = App::new().await;
     let content = content_path(&app).await;
-    for path in ["/api/v1/resolve?ref=redis:v1", "/api/v1/templates/redis:v1/-/files/redis.yaml", &content, "/api/v1/registries", "/registries"] {
+    for path in [
+        "/api/v1/resolve?ref=redis:v1",
+        "/api/v1/templates/redis:v1/-/files/redis.yaml",
+        &content,
+        "/api/v1/registries",
+        "/registries",
+    ] {
         // Twice: made, and from memory.
         for _ in 0..2 {
             let first = app.get(path).await;
@@ -60,7 +66,15 @@ async fn asking_again_costs_no_body() {
 async fn head_is_get_without_the_body() {
     let app = App::new().await;
     let content = content_path(&app).await;
-    for path in ["/api/v1/resolve?ref=redis:v1", "/api/v1/templates/redis:v1/-/files/redis.yaml", &content, "/api/v1/registries", "/", "/healthz", "/api/v1/resolve?ref=nothing"] {
+    for path in [
+        "/api/v1/resolve?ref=redis:v1",
+        "/api/v1/templates/redis:v1/-/files/redis.yaml",
+        &content,
+        "/api/v1/registries",
+        "/",
+        "/healthz",
+        "/api/v1/resolve?ref=nothing",
+    ] {
         for _ in 0..2 {
             let head = app.send(Method::HEAD, path, &[], "").await;
             let get = app.get(path).await;
@@ -85,7 +99,14 @@ async fn representations_have_their_own_tags() {
     assert!(packed.body.len() < plain.body.len());
     assert_eq!(packed.header("vary"), "accept-encoding");
     assert_eq!(plain.header("vary"), "accept-encoding");
-    let again = app.send(Method::GET, &path, &[("accept-encoding", "gzip"), ("if-none-match", packed.header("etag"))], "").await;
+    let again = app
+        .send(
+            Method::GET,
+            &path,
+            &[("accept-encoding", "gzip"), ("if-none-match", packed.header("etag"))],
+            "",
+        )
+        .await;
     assert_eq!(again.status, 304);
 }
 
@@ -96,7 +117,8 @@ async fn what_is_published_or_removed_shows_at_once() {
     let content = content_path(&app).await;
     assert_eq!(app.get(path).await.json()["resolved"], "v1.0.4");
     assert_eq!(app.get(&content).await.status, 200);
-    let more = acme().version("redis:v1.0.5", &[("redis.yaml", "apiVersion: v1\nkind: Template\nobjects: []\n# five\n")]);
+    let more = acme()
+        .version("redis:v1.0.5", &[("redis.yaml", "apiVersion: v1\nkind: Template\nobjects: []\n# five\n")]);
     inspected(more).publish(&app.catalog).await;
     assert_eq!(app.get(path).await.json()["resolved"], "v1.0.5");
     app.catalog.remove_registry(&REGISTRY.parse().unwrap(), 2_000).await.unwrap();

@@ -94,7 +94,12 @@ struct UpToDate;
 
 impl Syncs for UpToDate {
     fn status(&self) -> Vec<RegistryStatus> {
-        vec![RegistryStatus { name: REGISTRY.parse().unwrap(), state: State::Ready, last_success: Some(1_000), next: None }]
+        vec![RegistryStatus {
+            name: REGISTRY.parse().unwrap(),
+            state: State::Ready,
+            last_success: Some(1_000),
+            next: None,
+        }]
     }
 }
 
@@ -129,7 +134,8 @@ impl Answer {
 /// The registry most tests read.
 pub fn acme() -> Registry {
     let readme = "# Frontend\n\nSee [values](example.yaml), [gone](missing.md) and ![logo](logo.svg).\n";
-    let hostile = "# Bad\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) <img src=x onerror=alert(1)>\n";
+    let hostile =
+        "# Bad\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) <img src=x onerror=alert(1)>\n";
     Registry::new(REGISTRY)
         .version("redis:v1.0.0", &[("redis.yaml", "apiVersion: v1\nkind: Template\nobjects: []\n")])
         .described("Keeps things in memory")
@@ -161,8 +167,17 @@ pub fn acme() -> Registry {
 /// The same inspections a scan would make.
 pub fn inspected(mut registry: Registry) -> Registry {
     for version in &mut registry.publication.versions {
-        let files = version.files.iter().map(|file| (file.path.clone(), registry.blobs[&file.digest].clone())).collect::<Files>();
-        let template = Template { name: version.template.to_string(), kind: version.kind, entry: version.entry.clone(), files };
+        let files = version
+            .files
+            .iter()
+            .map(|file| (file.path.clone(), registry.blobs[&file.digest].clone()))
+            .collect::<Files>();
+        let template = Template {
+            name: version.template.to_string(),
+            kind: version.kind,
+            entry: version.entry.clone(),
+            files,
+        };
         let described = version.inspection.description.clone();
         let mut inspection = engine::inspect(&template);
         inspection.description = inspection.description.or(described);
@@ -177,13 +192,18 @@ impl App {
         App::with(vec![inspected(acme())], Box::new(InProcess), None).await
     }
 
-    pub async fn with(registries: Vec<Registry>, processor: Box<dyn Processor>, public_url: Option<&str>) -> App {
+    pub async fn with(
+        registries: Vec<Registry>,
+        processor: Box<dyn Processor>,
+        public_url: Option<&str>,
+    ) -> App {
         let directory = tempfile::tempdir().unwrap();
         let (catalog, _) = Catalog::open(directory.path(), Options::default()).await.unwrap();
         for registry in registries {
             registry.publish(&catalog).await;
         }
-        let server = Server::bind(config(public_url), catalog.clone(), processor, Box::new(UpToDate)).await.unwrap();
+        let server =
+            Server::bind(config(public_url), catalog.clone(), processor, Box::new(UpToDate)).await.unwrap();
         App { front: server.front(), catalog, _directory: directory }
     }
 
@@ -202,14 +222,24 @@ impl App {
         self.send(Method::POST, path, &[("content-type", "application/json")], json.to_string()).await
     }
 
-    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Answer {
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Answer {
         let mut request = Request::builder().method(method).uri(path).header("x-request-id", "test-1");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(body.into())).unwrap();
         let (parts, body) = self.front.answer(request, Some([127, 0, 0, 1].into())).await.into_parts();
-        Answer { status: parts.status, headers: parts.headers, body: body.collect().await.unwrap().to_bytes() }
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body: body.collect().await.unwrap().to_bytes(),
+        }
     }
 }
 

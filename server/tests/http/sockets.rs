@@ -13,12 +13,15 @@ async fn ask(stream: &mut TcpStream, request: &str) -> String {
     let mut answer = Vec::new();
     loop {
         let mut chunk = [0; 4_096];
-        let read = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut chunk)).await.unwrap().unwrap();
+        let read =
+            tokio::time::timeout(Duration::from_secs(10), stream.read(&mut chunk)).await.unwrap().unwrap();
         answer.extend_from_slice(&chunk[..read]);
         let text = String::from_utf8_lossy(&answer);
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok());
-            if body.len() >= length.unwrap_or(0) {
+            let length = head.lines().find_map(|line| {
+                line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok()
+            });
+            if request.starts_with("HEAD ") || body.len() >= length.unwrap_or(0) {
                 return text.into_owned();
             }
         }
@@ -61,9 +64,15 @@ async fn connections_above_the_limit_wait() {
     let mut second = TcpStream::connect(address).await.unwrap();
     second.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let mut byte = [0];
-    assert!(tokio::time::timeout(Duration::from_millis(200), second.read(&mut byte)).await.is_err(), "the second waits");
+    assert!(
+        tokio::time::timeout(Duration::from_millis(200), second.read(&mut byte)).await.is_err(),
+        "the second waits"
+    );
     drop(first);
-    tokio::time::timeout(Duration::from_secs(10), second.read(&mut byte)).await.expect("its turn comes").unwrap();
+    tokio::time::timeout(Duration::from_secs(10), second.read(&mut byte))
+        .await
+        .expect("its turn comes")
+        .unwrap();
     running.abort();
 }
 
@@ -74,7 +83,13 @@ async fn nonsense_on_the_wire_harms_nobody() {
     let address = server.local_addr().unwrap();
     let running = tokio::spawn(server.run(std::future::pending()));
     let huge = format!("GET / HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "y".repeat(200_000));
-    for bytes in ["\0\0\0\0\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nrubbish", "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", &huge] {
+    for bytes in [
+        "\0\0\0\0\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nrubbish",
+        "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        &huge,
+    ] {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let _ = stream.write_all(bytes.as_bytes()).await;
         let mut answer = Vec::new();
