@@ -44,9 +44,11 @@ impl Server {
     #[track_caller]
     pub(crate) fn launch_on(data: &Path, arguments: &[&str]) -> Server {
         let mut child = formwork()
-            .args(["serve", "--listen", "127.0.0.1:0", "--workers", "2", "--data"])
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .args(arguments)
+            // A flag among the arguments goes before it.
+            .env("FORMWORK_WORKERS", "2")
             .current_dir(super::workspace())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
