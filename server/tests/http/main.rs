@@ -1,5 +1,7 @@
 //! The server through its front, over a catalogue in a temporary directory: what a client gets, to the header.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test that uses them")]
+
 mod api;
 mod caching;
 mod hostile;

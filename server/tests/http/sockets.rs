@@ -95,7 +95,7 @@ async fn nonsense_on_the_wire_harms_nobody() {
         let mut answer = Vec::new();
         let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await;
         let text = String::from_utf8_lossy(&answer);
-        assert!(!text.starts_with("HTTP/1.1 200"), "{:.60}: {text:.200}", bytes);
+        assert!(!text.starts_with("HTTP/1.1 200"), "{bytes:.60}: {text:.200}");
     }
     let mut stream = TcpStream::connect(address).await.unwrap();
     assert!(ask(&mut stream, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.ends_with("ok\n"));
