@@ -54,16 +54,20 @@ fn main() -> std::io::Result<()> {
         let Ok(case) = serde_json::from_str::<serde_json::Value>(&line) else { continue };
         let (output, error) = answer(&case);
         // As Go's ToValidUTF8: one mark for a run of broken bytes.
-        let output: String = output
-            .utf8_chunks()
-            .map(|chunk| {
-                if chunk.invalid().is_empty() {
-                    chunk.valid().to_owned()
-                } else {
-                    format!("{}\u{FFFD}", chunk.valid())
-                }
-            })
-            .collect();
+        let mut text = String::new();
+        let mut broken = false;
+        for chunk in output.utf8_chunks() {
+            if broken && !chunk.valid().is_empty() {
+                text.push('\u{FFFD}');
+                broken = false;
+            }
+            text.push_str(chunk.valid());
+            broken |= !chunk.invalid().is_empty();
+        }
+        if broken {
+            text.push('\u{FFFD}');
+        }
+        let output = text;
         writeln!(out, "{}", serde_json::json!({ "output": output, "error": error }))?;
     }
     Ok(())

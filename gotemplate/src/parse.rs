@@ -38,6 +38,8 @@ enum Construct {
     Block {
         name_pos: usize,
         pipe: NodeId,
+        /// The line the outer tree had come to, where it reports what is wrong with the block.
+        line: usize,
     },
     /// A control structure; `list` is set once its `else` has begun.
     Control {
@@ -339,10 +341,11 @@ impl<'s> Parser<'s, '_> {
         let token = self.next_non_space();
         let name = self.quoted_name(token, context)?;
         let pipe = self.pipeline(context)?;
+        let line = self.token[0].line;
         let saved = self.begin_definition();
         let pos = self.peek_non_space().start;
         let list = self.new_list(pos);
-        let construct = Construct::Block { name_pos: token.start, pipe };
+        let construct = Construct::Block { name_pos: token.start, pipe, line };
         open.push(Open { construct, list, name, saved: Some(saved) });
         Ok(())
     }
@@ -375,7 +378,10 @@ impl<'s> Parser<'s, '_> {
         let (kind, first) = match &mut current.construct {
             Construct::Root => return self.fail("unexpected {{else}}"),
             Construct::Define => return self.fail("unexpected {{else}} in define clause"),
-            Construct::Block { .. } => return self.fail("unexpected {{else}} in block clause"),
+            Construct::Block { line, .. } => {
+                self.token[0].line = *line;
+                return self.fail("unexpected {{else}} in block clause");
+            }
             Construct::Control { list: Some(_), .. } => return self.fail("expected end; found {{else}}"),
             Construct::Control { kind, list, .. } => (*kind, list),
         };
@@ -414,7 +420,7 @@ impl<'s> Parser<'s, '_> {
                     self.end_definition(current.saved);
                     return Ok(());
                 }
-                Construct::Block { name_pos, pipe } => {
+                Construct::Block { name_pos, pipe, .. } => {
                     self.define(current.name.clone(), current.list)?;
                     self.end_definition(current.saved);
                     self.action_line = 0;

@@ -262,6 +262,9 @@ impl Url {
     fn authority(&mut self, authority: &[u8]) -> Result<(), String> {
         let at = authority.iter().rposition(|byte| *byte == b'@');
         let host = &authority[at.map_or(0, |at| at + 1)..];
+        if host.iter().rposition(|byte| *byte == b'[').is_some_and(|at| at > 0) {
+            return Err("invalid IP-literal".to_owned());
+        }
         if host.starts_with(b"[") {
             let Some(close) = host.iter().rposition(|byte| *byte == b']') else {
                 return Err("missing ']' in host".to_owned());
@@ -270,7 +273,11 @@ impl Url {
             if !port_ok(port) {
                 return Err(format!("invalid port {} after host", strconv::quote(port)));
             }
-        } else if let Some(colon) = host.iter().rposition(|byte| *byte == b':') {
+        } else if let Some(last) = host.iter().rposition(|byte| *byte == b':') {
+            // Only these two schemes are strict about more than one colon.
+            let strict = matches!(self.scheme.as_slice(), b"http" | b"https");
+            let first = host.iter().position(|byte| *byte == b':').unwrap_or(last);
+            let colon = if strict { first } else { last };
             let port = &host[colon..];
             if !port_ok(port) {
                 return Err(format!("invalid port {} after host", strconv::quote(port)));
