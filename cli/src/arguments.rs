@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Digest(DigestArguments),
     /// Process a template into Kubernetes objects
     Process(ProcessArguments),
+    /// Render a Go template with values, to try it out
+    Template(TemplateArguments),
 }
 
 #[derive(Debug, Args)]
@@ -135,7 +137,6 @@ pub(crate) struct ResolveArguments {
 )]
 pub(crate) struct SearchArguments {
     /// What to look for
-    #[arg(trailing_var_arg = true)]
     pub(crate) query: Vec<String>,
     /// Only in this registry
     #[arg(long)]
@@ -218,6 +219,31 @@ pub(crate) struct ProcessArguments {
     pub(crate) seed: Option<String>,
     #[command(flatten)]
     pub(crate) server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The first file is rendered; the others may define what it uses.\n\nExample:\n  formwork template status.tpl --values objects.yaml --profile interoperator"
+)]
+pub(crate) struct TemplateArguments {
+    /// Go templates; the first is rendered
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Read values from this YAML or JSON file
+    #[arg(long, short = 'f', value_name = "FILE")]
+    pub(crate) values: Option<PathBuf>,
+    /// Set a value; `a.b=c` nests; may be given again
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The functions there are: text, sprig-2.22, sprig-3.2, interoperator or helm
+    #[arg(long, value_name = "PROFILE", default_value = "interoperator")]
+    pub(crate) profile: String,
+    /// A key that is missing is an error
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Make random functions repeatable
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
 }
 
 /// Checked here so that a wrong address is an error of the flag, with its name.

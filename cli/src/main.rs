@@ -14,6 +14,7 @@ mod search;
 mod serve;
 mod settings;
 mod target;
+mod template;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Search(arguments) => search::run(&arguments),
         Command::Digest(arguments) => digest::run(&arguments),
         Command::Process(arguments) => process::run(&arguments),
+        Command::Template(arguments) => template::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         output::error(&error);

@@ -92,7 +92,8 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
         access_log: access_log(settings.access_log.value.as_deref()),
         ..ServerConfig::new(settings.listen.value)
     };
-    let server = Server::bind(config, catalog.clone(), Box::new(pool.clone()), Box::new(indexer.clone())).await?;
+    let server =
+        Server::bind(config, catalog.clone(), Box::new(pool.clone()), Box::new(indexer.clone())).await?;
     let address = server.local_addr().context("the address could not be read back")?;
     tracing::info!("listening on {scheme}://{address}");
     server.run(stop()).await;
