@@ -219,7 +219,7 @@ impl<'a> Encoder<'_, '_, 'a> {
                 let text = if number.is_nan() {
                     "nan".to_owned()
                 } else if number.is_infinite() {
-                    (if number > 0.0 { "inf" } else { "-inf" }).to_owned()
+                    (if number > 0.0 { "+inf" } else { "-inf" }).to_owned()
                 } else {
                     let text = strconv::format_float(number, b'f', None);
                     if text.contains('.') { text } else { text + ".0" }

@@ -341,7 +341,10 @@ fn html<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'a
 fn js<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'a> {
     let text = operands(context, arguments)?;
     let mut out = Vec::with_capacity(text.len() + 16);
-    for (c, _) in unicode::runes(&text) {
+    let mut at = 0;
+    for (c, size) in unicode::runes(&text) {
+        let bytes = &text[at..at + size];
+        at += size;
         match c {
             '\\' => out.extend_from_slice(b"\\\\"),
             '\'' => out.extend_from_slice(b"\\'"),
@@ -353,7 +356,8 @@ fn js<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'a> 
             c if c < ' ' || (!c.is_ascii() && !unicode::is_print(c)) => {
                 out.extend_from_slice(format!("\\u{:04X}", c as u32).as_bytes());
             }
-            c => unicode::push(&mut out, c),
+            // As it stands, broken or not.
+            _ => out.extend_from_slice(bytes),
         }
     }
     context.text(out)

@@ -130,7 +130,8 @@ fn round<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'
         Some(Value::Float(on)) => *on,
         _ => 0.5,
     };
-    let power = 10f64.powi(i32::try_from(int(arguments, 1)).unwrap_or(0));
+    let places = int(arguments, 1);
+    let power = i32::try_from(places).map_or_else(|_| 10f64.powf(places as f64), |places| 10f64.powi(places));
     let digit = power * to_float64(arguments[0], context);
     let fraction = digit.fract();
     let rounded = if fraction >= on { digit.ceil() } else { digit.floor() };
@@ -269,7 +270,7 @@ fn decimals<'a>(
 ) -> Answer<'a> {
     let refuse = |value: f64| {
         let shown = strconv::format_float(value, b'g', None);
-        Failure::message(format!("Cannot create a Decimal from {}", shown.trim_start_matches('+')))
+        Failure::message(format!("Cannot create a Decimal from {}", shown))
     };
     if !first.is_finite() {
         return Err(refuse(first));
