@@ -2,6 +2,8 @@
 //!
 //! The table is the one in `docs/architecture.md`.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test that uses them")]
+
 use std::collections::BTreeSet;
 use std::process::Command;
 

@@ -471,9 +471,7 @@ mod tests {
 
     fn read(flags: &[&str], environment: &[(&str, &str)], file: &str) -> Result<Settings, SettingError> {
         let line = ["formwork", "serve"].iter().chain(flags);
-        let crate::arguments::Command::Serve(arguments) =
-            crate::arguments::Arguments::parse_from(line).command
-        else {
+        let arguments::Command::Serve(arguments) = arguments::Arguments::parse_from(line).command else {
             unreachable!("the command is serve")
         };
         let environment = |name: &str| {

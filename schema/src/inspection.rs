@@ -32,8 +32,20 @@ pub struct Inspection {
 /// Where it says yes, the parameter is `writeOnly` in [`Inspection::parameters`], and forms hide what is typed.
 pub fn looks_secret(name: &str) -> bool {
     const WORDS: [&str; 14] = [
-        "password", "passwd", "passphrase", "pass", "pwd", "pw", "secret", "token", "key", "apikey", "credential",
-        "credentials", "privatekey", "secretkey",
+        "password",
+        "passwd",
+        "passphrase",
+        "pass",
+        "pwd",
+        "pw",
+        "secret",
+        "token",
+        "key",
+        "apikey",
+        "credential",
+        "credentials",
+        "privatekey",
+        "secretkey",
     ];
     let mut words = vec![String::new()];
     let mut before_is_lower = false;
@@ -59,7 +71,16 @@ mod tests {
 
     #[test]
     fn secrets_are_told_by_whole_words() {
-        for secret in ["DB_PASSWORD", "password", "apiKey", "GITHUB_TOKEN", "ssh-key", "ADMINPASSWORD", "client.secret", "PASSWORD2"] {
+        for secret in [
+            "DB_PASSWORD",
+            "password",
+            "apiKey",
+            "GITHUB_TOKEN",
+            "ssh-key",
+            "ADMINPASSWORD",
+            "client.secret",
+            "PASSWORD2",
+        ] {
             assert!(looks_secret(secret), "{secret}");
         }
         for open in ["KEYSPACE", "USER", "PASSENGERS", "keyboard", "TOKENIZER", "monkey", ""] {

@@ -238,10 +238,10 @@ mod tests {
 
     #[test]
     fn numbers_and_sizes_read_well() {
-        assert_eq!(number(&7_u64), "7");
-        assert_eq!(number(&38_907_u64), "38,907");
-        assert_eq!(number(&1_000_000_usize), "1,000,000");
-        assert_eq!(counted(&1_usize, "file", "files"), "1 file");
+        assert_eq!(number(7_u64), "7");
+        assert_eq!(number(38_907_u64), "38,907");
+        assert_eq!(number(1_000_000_usize), "1,000,000");
+        assert_eq!(counted(1_usize, "file", "files"), "1 file");
         assert_eq!(bytes(&14_541), "14.2 KiB");
         assert_eq!(bytes(&512), "512 B");
     }

@@ -270,7 +270,7 @@ fn decimals<'a>(
 ) -> Answer<'a> {
     let refuse = |value: f64| {
         let shown = strconv::format_float(value, b'g', None);
-        Failure::message(format!("Cannot create a Decimal from {}", shown))
+        Failure::message(format!("Cannot create a Decimal from {shown}"))
     };
     if !first.is_finite() {
         return Err(refuse(first));

@@ -18,9 +18,9 @@ use server::{AccessLog, BoxFuture, Front, Processor, Server, ServerConfig, Syncs
 use wire::operations::Workers;
 use worker::{Job, WorkerError};
 
-pub const REGISTRY: &str = "github.com/acme/templates";
+pub(crate) const REGISTRY: &str = "github.com/acme/templates";
 
-pub const FRONTEND: &str = r#"apiVersion: v1
+pub(crate) const FRONTEND: &str = r#"apiVersion: v1
 kind: Template
 metadata:
   name: frontend
@@ -44,7 +44,7 @@ parameters:
 "#;
 
 /// The engine, in this process.
-pub struct InProcess;
+pub(crate) struct InProcess;
 
 impl Processor for InProcess {
     fn process(&self, job: Job) -> BoxFuture<'_, Result<Step, WorkerError>> {
@@ -66,7 +66,7 @@ impl Processor for InProcess {
 
 /// Answers every job with what a function gives; counts them.
 #[derive(Clone)]
-pub struct Scripted {
+pub(crate) struct Scripted {
     pub answer: fn(usize, &Job) -> Result<Step, WorkerError>,
     pub asked: Arc<AtomicUsize>,
 }
@@ -104,35 +104,35 @@ impl Syncs for UpToDate {
 }
 
 /// What is served.
-pub struct App {
+pub(crate) struct App {
     pub front: Front,
     pub catalog: Catalog,
     _directory: tempfile::TempDir,
 }
 
 /// An answer, whole.
-pub struct Answer {
+pub(crate) struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
 }
 
 impl Answer {
-    pub fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.body.to_vec()).unwrap()
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
     }
 }
 
 /// The registry most tests read.
-pub fn acme() -> Registry {
+pub(crate) fn acme() -> Registry {
     let readme = "# Frontend\n\nSee [values](example.yaml), [gone](missing.md) and ![logo](logo.svg).\n";
     let hostile =
         "# Bad\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) <img src=x onerror=alert(1)>\n";
@@ -165,7 +165,7 @@ pub fn acme() -> Registry {
 }
 
 /// The same inspections a scan would make.
-pub fn inspected(mut registry: Registry) -> Registry {
+pub(crate) fn inspected(mut registry: Registry) -> Registry {
     for version in &mut registry.publication.versions {
         let files = version
             .files
@@ -188,11 +188,11 @@ pub fn inspected(mut registry: Registry) -> Registry {
 
 impl App {
     /// A server of the registry [`acme`].
-    pub async fn new() -> App {
+    pub(crate) async fn new() -> App {
         App::with(vec![inspected(acme())], Box::new(InProcess), None).await
     }
 
-    pub async fn with(
+    pub(crate) async fn with(
         registries: Vec<Registry>,
         processor: Box<dyn Processor>,
         public_url: Option<&str>,
@@ -208,21 +208,21 @@ impl App {
     }
 
     /// The same catalogue behind a socket.
-    pub async fn listening(&self, change: impl FnOnce(&mut ServerConfig)) -> Server {
+    pub(crate) async fn listening(&self, change: impl FnOnce(&mut ServerConfig)) -> Server {
         let mut config = config(None);
         change(&mut config);
         Server::bind(config, self.catalog.clone(), Box::new(InProcess), Box::new(UpToDate)).await.unwrap()
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, &[], "").await
     }
 
-    pub async fn post(&self, path: &str, json: &Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, json: &Value) -> Answer {
         self.send(Method::POST, path, &[("content-type", "application/json")], json.to_string()).await
     }
 
-    pub async fn send(
+    pub(crate) async fn send(
         &self,
         method: Method,
         path: &str,
