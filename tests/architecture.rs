@@ -25,7 +25,6 @@ const EDGES: &[(&str, &[&str])] = &[
     ("server", &["schema", "wire", "check", "catalog", "indexer", "worker"]),
     // Drives programs from outside; knows none of our crates.
     ("benches", &[]),
-    ("xtask", &[]),
 ];
 
 /// Crates that only one of ours may name, with why.

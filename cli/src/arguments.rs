@@ -182,7 +182,7 @@ pub(crate) enum OutputForm {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "TARGET is a version directory or a template file on this machine, or a reference, which the server processes.\nA values file may name its template (`template: REFERENCE`); then no target is needed. `-` reads standard input.\n\nExamples:\n  formwork process web/nginx:v1 -p NAME=shop | kubectl apply -f -\n  formwork process ./redis/v1.0.0 --values ./redis/v1.0.0/example.yaml\n  formwork process ./redis.yaml -p NAME=a -o json"
+    after_help = "Exit status: 0 it processed, 1 it does not process, 2 it could not be tried.\n\nTARGET is a version directory or a template file on this machine, or a reference, which the server processes.\nA values file may name its template (`template: REFERENCE`); then no target is needed. `-` reads standard input.\n\nExamples:\n  formwork process web/nginx:v1 -p NAME=shop | kubectl apply -f -\n  formwork process ./redis/v1.0.0 --values ./redis/v1.0.0/example.yaml\n  formwork process ./redis.yaml -p NAME=a -o json"
 )]
 pub(crate) struct ProcessArguments {
     /// A reference, a version directory, a template file, or `-`

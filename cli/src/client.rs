@@ -14,6 +14,11 @@ use wire::search::SearchAnswer;
 /// How long a request may take: processing has two seconds, and a busy server queues.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The template could not be processed: the server was asked and said so.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NotProcessed(String);
+
 /// A server's native API.
 pub(crate) struct Client {
     http: Http,
@@ -76,6 +81,7 @@ impl Client {
                 .with_context(|| format!("{} is no Formwork server, or a newer one", self.base));
         }
         Err(match serde_json::from_slice::<wire::Problem>(&body) {
+            Ok(problem) if problem.status == 422 => NotProcessed(said(&problem)).into(),
             Ok(problem) => anyhow!(said(&problem)),
             Err(_) => anyhow!("{} answered {status}", self.base),
         })

@@ -12,7 +12,7 @@ use schema::processing::{Failure, Outcome, Problem, Request, Step, Template};
 use worker::Job;
 
 use crate::arguments::{OutputForm, ProcessArguments};
-use crate::client::Client;
+use crate::client::{Client, NotProcessed};
 use crate::output;
 use crate::target::Target;
 
@@ -44,7 +44,14 @@ pub(crate) fn run(arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
     match target {
         Target::Local(template) => local(&template, &request, arguments.output),
         Target::Remote(reference) => {
-            let answer = Client::new(&arguments.server.server)?.process(&reference, &request)?;
+            let answer = match Client::new(&arguments.server.server)?.process(&reference, &request) {
+                // As for a template on this machine: 1 is "it does not process", 2 is "it could not be tried".
+                Err(error) if error.is::<NotProcessed>() => {
+                    output::error(&error);
+                    return Ok(ExitCode::FAILURE);
+                }
+                answer => answer?,
+            };
             for detail in &answer.diagnostics {
                 output::note(output::problem(
                     &problem(detail),

@@ -17,8 +17,6 @@ pub struct Budget {
     pub regex: usize,
     /// Calls of the functions that are slow on purpose (keys, certificates, password hashes).
     pub crypto: u32,
-    /// How deep parentheses and control structures may nest in a text, and values in JSON and YAML.
-    pub nesting: usize,
 }
 
 impl Default for Budget {
@@ -32,7 +30,6 @@ impl Default for Budget {
             items: 100_000,
             regex: 1 << 20,
             crypto: 20,
-            nesting: 10_000,
         }
     }
 }
