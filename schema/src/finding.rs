@@ -45,6 +45,29 @@ pub struct Rule {
     pub withholds: bool,
 }
 
+/// A dialect's table of rules: a static for each, and all of them as `RULES`. None withholds a version, for only
+/// structure may.
+#[macro_export]
+macro_rules! dialect_rules {
+    ($($(#[$doc:meta])* $name:ident = $id:literal, $severity:ident, $why:literal, $fix:literal;)*) => {
+        $($(#[$doc])* pub(crate) static $name: $crate::Rule = $crate::Rule {
+            id: $id,
+            severity: $crate::Severity::$severity,
+            why: $why,
+            fix: $fix,
+            withholds: false,
+        };)*
+        /// Every rule of this crate.
+        pub static RULES: &[$crate::Rule] = &[$($crate::Rule {
+            id: $id,
+            severity: $crate::Severity::$severity,
+            why: $why,
+            fix: $fix,
+            withholds: false,
+        },)*];
+    };
+}
+
 /// Where in a file a finding points: lines and columns from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {

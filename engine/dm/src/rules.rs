@@ -1,17 +1,6 @@
 //! The rules for Deployment Manager templates: what inspection looks for.
 
-use schema::{Rule, Severity};
-
-macro_rules! rules {
-    ($($(#[$doc:meta])* $name:ident = $id:literal, $severity:ident, $why:literal, $fix:literal;)*) => {
-        $($(#[$doc])* pub(crate) static $name: Rule =
-            Rule { id: $id, severity: Severity::$severity, why: $why, fix: $fix, withholds: false };)*
-        /// Every rule of this crate.
-        pub static RULES: &[Rule] = &[$(Rule { id: $id, severity: Severity::$severity, why: $why, fix: $fix, withholds: false },)*];
-    };
-}
-
-rules! {
+schema::dialect_rules! {
     NO_SCHEMA = "dm-schema-missing", Info,
         "Without a schema nobody is told which properties there are, and none has a default.",
         "Add `<template>.schema` with info, properties and required.";

@@ -1,17 +1,6 @@
 //! The rules for Templates: what inspection looks for.
 
-use schema::{Rule, Severity};
-
-macro_rules! rules {
-    ($($(#[$doc:meta])* $name:ident = $id:literal, $severity:ident, $why:literal, $fix:literal;)*) => {
-        $($(#[$doc])* pub(crate) static $name: Rule =
-            Rule { id: $id, severity: Severity::$severity, why: $why, fix: $fix, withholds: false };)*
-        /// Every rule of this crate.
-        pub static RULES: &[Rule] = &[$(Rule { id: $id, severity: Severity::$severity, why: $why, fix: $fix, withholds: false },)*];
-    };
-}
-
-rules! {
+schema::dialect_rules! {
     UNREADABLE = "template-unreadable", Error,
         "A Template that cannot be read cannot be processed.",
         "Mend the file at the place named.";
