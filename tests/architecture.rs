@@ -23,8 +23,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("wire", &["schema", "yaml"]),
     ("indexer", &["schema", "check", "catalog", "worker"]),
     ("server", &["schema", "wire", "check", "catalog", "indexer", "worker"]),
-    // Drives programs from outside; knows none of our crates.
+    // They drive programs from outside and know none of our crates.
     ("benches", &[]),
+    ("xtask", &[]),
 ];
 
 /// Crates that only one of ours may name, with why.
