@@ -73,16 +73,6 @@ fn there_are_no_addresses_to_print() {
 }
 
 #[test]
-fn yaml_that_goes_on_after_its_end() {
-    assert!(
-        run("{{(fromYaml `[a]+`).Error}}")
-            .expect("it runs")
-            .starts_with("error converting YAML to JSON: yaml:")
-    );
-    assert_eq!(run("{{fromYaml `a: 1\n---\nb: 2`}}").expect("it runs"), "map[a:1]");
-}
-
-#[test]
 fn regexes_see_no_broken_bytes() {
     assert_eq!(run("{{regexMatch `^.$` (trunc 1 `é`)}}").expect("it runs"), "false");
 }

@@ -33,7 +33,10 @@ pub use emit::{
     natural_order, sort_naturally, to_json, to_json_pretty, to_json_with, to_pyyaml, to_yaml,
 };
 pub use error::{Error, ErrorKind, LimitKind};
-pub use load::{Document, load, load_bytes, load_stream, load_stream_bytes, load_value};
+pub use load::{
+    Document, load, load_bytes, load_first, load_first_value_bytes, load_stream, load_stream_bytes,
+    load_value,
+};
 pub use options::{DuplicateKeys, Limits, Options, Rules};
 pub use position::{Position, Span, Spans};
 pub use value::{Map, Value};

@@ -238,16 +238,8 @@ fn load<'a>(context: &mut Context<'_, 'a>, text: &[u8]) -> Result<Result<Value<'
     context.charge(text.len().saturating_mul(4))?;
     let options = yaml::Options::kubernetes().with_duplicate_keys(yaml::DuplicateKeys::LastWins);
     // Go reads the first document and does not look further.
-    let loaded = match yaml::load_bytes(text, &options) {
-        Err(error) if error.kind == yaml::ErrorKind::SecondDocument => {
-            let source = String::from_utf8_lossy(text);
-            let first = yaml::split::documents(&source).next().map_or("", |part| part.text);
-            yaml::load(first, &options)
-        }
-        other => other,
-    };
-    Ok(match loaded {
-        Ok(Some(document)) => Ok(from_yaml_value(&document.value, context.arena, Numbers::Float)),
+    Ok(match yaml::load_first_value_bytes(text, &options) {
+        Ok(Some(value)) => Ok(from_yaml_value(&value, context.arena, Numbers::Float)),
         Ok(None) => Ok(Value::Nil),
         Err(error) => Err(format!("error converting YAML to JSON: yaml: {}", go_yaml_error(&error))),
     })
@@ -272,7 +264,8 @@ fn from_yaml<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answ
 fn from_yaml_array<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'a> {
     let error = match load(context, text(arguments, 0))? {
         Ok(value @ Value::List(..)) => return Ok(value),
-        Ok(Value::Nil) => return Ok(Value::List(crate::value::ListType::NIL, &[])),
+        // Decoding null into the empty list Helm begins with leaves it as it is.
+        Ok(Value::Nil) => return Ok(Value::List(crate::value::ListType::ANY, &[])),
         Ok(other) => unfit(other, "[]interface {}"),
         Err(error) => error,
     };

@@ -43,6 +43,23 @@ pub fn load_value(text: &str, options: &Options) -> Result<Option<Value>, Error>
     Ok(Builder::new(text, options, false)?.read_single()?.map(|(value, _)| value))
 }
 
+/// Reads the first document of a text and looks no further, as go-yaml's `Unmarshal` does: whatever follows it may be
+/// another document or no YAML at all. None if the text holds nothing but blanks and comments.
+///
+/// # Errors
+/// What is wrong with the first document, and where.
+pub fn load_first(text: &str, options: &Options) -> Result<Option<Document>, Error> {
+    Ok(Builder::new(text, options, true)?.read_next()?.map(|(value, spans)| Document { value, spans }))
+}
+
+/// As [`load_first`], from bytes that must be UTF-8, without spans.
+///
+/// # Errors
+/// As [`load_first`], and [`ErrorKind::Encoding`].
+pub fn load_first_value_bytes(bytes: &[u8], options: &Options) -> Result<Option<Value>, Error> {
+    Ok(Builder::new(decode(bytes, options)?, options, false)?.read_next()?.map(|(value, _)| value))
+}
+
 /// Reads every document of a text. An empty document between two markers is null.
 ///
 /// # Errors
