@@ -10,7 +10,8 @@ use std::sync::Arc;
 use gotemplate::function::{Parameter, Purity};
 use gotemplate::profile::Numbers;
 use gotemplate::{
-    Arena, Budget, Environment, ErrorKind, FixedClock, Profile, Program, Random, SeededRandom, render,
+    Arena, Budget, Environment, ErrorKind, FixedClock, MissingKey, Options, Profile, Program, Random,
+    SeededRandom, render,
 };
 use serde_json::json;
 
@@ -255,11 +256,20 @@ impl Grower {
     }
 }
 
-fn ends_in_a_limit(profile: &'static Profile, template: &str, data: &str) -> bool {
-    let Ok(program) = Program::parse("t", template, profile) else { return false };
+fn ends_in_a_limit(
+    profile: &'static Profile,
+    template: &str,
+    data: &str,
+    numbers: Numbers,
+    missing_key: MissingKey,
+) -> bool {
+    let mut program = Program::empty("t", profile, Options { missing_key, ..Options::default() });
+    if program.add("t", template).is_err() {
+        return false;
+    }
     let program = Arc::new(program);
     let arena = Arena::new();
-    let Ok(data) = gotemplate::json::decode(data.as_bytes(), Numbers::Float, &arena) else { return false };
+    let Ok(data) = gotemplate::json::decode(data.as_bytes(), numbers, &arena) else { return false };
     let mut environment =
         Environment { budget: Budget::default(), clock: &FixedClock(0), random: &mut SeededRandom(1) };
     let result = render(&program, "t", data, &arena, &mut environment, &mut Vec::new());
@@ -287,14 +297,22 @@ fn main() -> std::io::Result<()> {
         let mut grower = Grower { random, profile, names, variables: 0, depth: 0 };
         let length = 1 + grower.below(3);
         let template = grower.body(length);
-        let numbers = ["float", "int", "int64"][usize::from(byte[1]) % 3];
-        let missing = ["", "", "zero", "error"][usize::from(byte[1] >> 4) % 4];
+        let (numbers_name, numbers) =
+            [("float", Numbers::Float), ("int", Numbers::Int), ("int64", Numbers::Int64)]
+                [usize::from(byte[1]) % 3];
+        let (missing, missing_key) = [
+            ("", MissingKey::Invalid),
+            ("", MissingKey::Invalid),
+            ("zero", MissingKey::Zero),
+            ("error", MissingKey::Error),
+        ][usize::from(byte[1] >> 4) % 4];
         let case = json!({
             "profile": profile.name, "name": "t", "template": template, "data": data.to_string(),
-            "numbers": numbers, "missing": missing,
+            "numbers": numbers_name, "missing": missing,
         });
-        // A value that contains itself ends Go's process; there is nothing to compare.
-        if !ends_in_a_limit(profile, case["template"].as_str().unwrap_or_default(), &data.to_string()) {
+        // A value that contains itself ends Go's process, and huge outputs are only ours to stop: nothing to compare.
+        let template = case["template"].as_str().unwrap_or_default();
+        if !ends_in_a_limit(profile, template, &data.to_string(), numbers, missing_key) {
             writeln!(out, "{case}")?;
         }
     }

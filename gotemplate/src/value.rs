@@ -412,6 +412,11 @@ pub trait Object<'a> {
     /// The object as `%v` prints it.
     fn text(&self) -> String;
 
+    /// What a pointer points to, as `%v` prints it: `range` names it so when it cannot go over it.
+    fn pointed_text(&self) -> String {
+        self.text()
+    }
+
     /// The object as plain data, for JSON and YAML and for `keys`, ranges and indexes.
     fn data(&self, _context: &mut Context<'_, 'a>) -> Option<Value<'a>> {
         None

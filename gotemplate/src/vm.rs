@@ -855,7 +855,7 @@ impl<'r, 'a> Machine<'r, 'a> {
             Value::Object(object) => match object.data(&mut self.context) {
                 Some(data @ (Value::Map(_) | Value::List(..))) => return self.begin(range, data, dot),
                 _ => {
-                    let shown = self.shown(value)?;
+                    let shown = object.pointed_text();
                     return Err(Fault::Message(format!("range can't iterate over {shown}")));
                 }
             },

@@ -223,9 +223,15 @@ fn concat<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<
 fn chunk<'a>(context: &mut Context<'_, 'a>, arguments: &[Value<'a>]) -> Answer<'a> {
     let items = list_items(arguments[1], context, "Cannot chunk type")?;
     let size = int(arguments, 0);
-    // sprig counts the chunks in floats, so that a negative size may give none.
-    if size < 0 && items.len() == usize::try_from(size.unsigned_abs()).unwrap_or(0) + 1 {
-        return Ok(Value::List(ListType::LISTS, &[]));
+    // sprig counts the chunks in floats: with a negative size there may be none, or one of the only item.
+    if size < 0 {
+        let most = usize::try_from(size.unsigned_abs()).unwrap_or(usize::MAX);
+        let chunks: &[Value<'a>] = match items.len() {
+            1 if most > 1 => context.arena.values(&[Value::List(ListType::ANY, items)]),
+            length if length >= 2 && length - 1 <= most => &[],
+            _ => return Err(Failure::message("runtime error: makeslice: len out of range")),
+        };
+        return Ok(Value::List(ListType::LISTS, chunks));
     }
     let Some(size) = usize::try_from(size).ok().filter(|size| *size > 0) else {
         return Err(Failure::message("runtime error: makeslice: len out of range"));

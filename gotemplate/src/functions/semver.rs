@@ -50,8 +50,9 @@ struct Version<'a> {
     pre: &'a str,
     metadata: &'a str,
     original: &'a str,
-    /// A value and not a pointer, as the `Inc` methods return: of 1.5.0's these have no text of their own.
-    value: Option<Sprig>,
+    sprig: Sprig,
+    /// A value and not a pointer, as the `Inc` methods return.
+    value: bool,
 }
 
 fn utf8(bytes: &[u8]) -> &str {
@@ -86,7 +87,7 @@ impl<'a> Version<'a> {
                 return Err("Version segment starts with 0".to_owned());
             }
         }
-        Ok(Self { parts, pre, metadata, original: source, value: None })
+        Ok(Self { parts, pre, metadata, original: source, sprig, value: false })
     }
 
     fn compare(&self, other: &Version<'_>) -> Ordering {
@@ -142,20 +143,25 @@ fn compare_pre(one: &str, other: &str) -> Ordering {
 
 impl<'a> Object<'a> for Version<'a> {
     fn type_name(&self) -> &str {
-        if self.value.is_some() { "semver.Version" } else { "*semver.Version" }
+        if self.value { "semver.Version" } else { "*semver.Version" }
     }
 
     fn kind(&self) -> &'static str {
-        if self.value.is_some() { "struct" } else { "ptr" }
+        if self.value { "struct" } else { "ptr" }
     }
 
     fn text(&self) -> String {
+        if self.value { self.pointed_text() } else { self.shown() }
+    }
+
+    /// Of 1.5.0's only pointers have a text of their own.
+    fn pointed_text(&self) -> String {
         let [major, minor, patch] = self.parts;
-        match self.value {
-            Some(Sprig::V2) => {
+        match self.sprig {
+            Sprig::V2 => {
                 format!("{{{major} {minor} {patch} {} {} {}}}", self.pre, self.metadata, self.original)
             }
-            _ => self.shown(),
+            Sprig::V3 => self.shown(),
         }
     }
 
@@ -197,8 +203,8 @@ impl<'a> Object<'a> for Version<'a> {
                 let mark = if self.original.starts_with('v') { "v" } else { "" };
                 let original = format!("{mark}{}.{}.{}", parts[0], parts[1], parts[2]);
                 let original = utf8(context.arena.bytes(original.as_bytes()));
-                let value = Some(context.sprig);
-                context.arena.object(Version { parts, pre: "", metadata: "", original, value })
+                let sprig = context.sprig;
+                context.arena.object(Version { parts, pre: "", metadata: "", original, sprig, value: true })
             }
             _ => {
                 // The argument is a version too; its text says all that comparing needs.
@@ -275,7 +281,14 @@ impl Comparison {
     }
 
     fn version(&self) -> Version<'_> {
-        Version { parts: self.parts, pre: &self.pre, metadata: "", original: "", value: None }
+        Version {
+            parts: self.parts,
+            pre: &self.pre,
+            metadata: "",
+            original: "",
+            sprig: Sprig::V3,
+            value: false,
+        }
     }
 
     fn admits(&self, version: &Version<'_>, sprig: Sprig) -> bool {

@@ -292,82 +292,111 @@ fn alphabet(c: char) -> bool {
     !matches!(c, '\u{4E00}'..='\u{9FCC}' | '\u{3400}'..='\u{4D85}' | '\u{20000}'..='\u{2B81D}')
 }
 
-fn next_word(text: &[char]) -> (Word, usize) {
-    let Some(&first) = text.first() else { return (Word::Invalid, 0) };
-    let run = |test: fn(char) -> bool| 1 + text[1..].iter().take_while(|c| test(**c)).count();
+/// A character with the bytes it stands for. What is no UTF-8 belongs to the character after it; at the end of the
+/// text it counts as the character before it once more.
+#[derive(Clone, Copy)]
+struct Unit<'t> {
+    character: char,
+    bytes: &'t [u8],
+}
+
+fn units(text: &[u8]) -> Vec<Unit<'_>> {
+    let mut units: Vec<Unit<'_>> = Vec::with_capacity(text.len());
+    let (mut from, mut to) = (0, 0);
+    for (character, size) in unicode::runes(text) {
+        to += size;
+        if character != char::REPLACEMENT_CHARACTER {
+            units.push(Unit { character, bytes: &text[from..to] });
+            from = to;
+        }
+    }
+    if from < to {
+        let character = units.last().map_or(char::REPLACEMENT_CHARACTER, |unit| unit.character);
+        units.push(Unit { character, bytes: &text[from..to] });
+    }
+    units
+}
+
+fn next_word(text: &[Unit<'_>]) -> (Word, usize) {
+    let Some(first) = text.first().map(|unit| unit.character) else { return (Word::Invalid, 0) };
+    let run_from = |from: usize, test: &dyn Fn(char) -> bool| {
+        from + text[from..].iter().take_while(|unit| test(unit.character)).count()
+    };
+    if first == char::REPLACEMENT_CHARACTER {
+        return (Word::Invalid, text.len());
+    }
     if connector(first) {
-        return (Word::Connector, run(connector));
+        return (Word::Connector, run_from(1, &connector));
     }
     if unicode::is_punct(first) {
-        return (Word::Punct, run(unicode::is_punct));
+        return (Word::Punct, run_from(1, &unicode::is_punct));
     }
-    let lower_run = |from: usize| {
-        from + text[from..].iter().take_while(|c| alphabet(**c) && !unicode::is_upper(**c)).count()
-    };
+    let lower = |c: char| alphabet(c) && !unicode::is_upper(c);
     if unicode::is_upper(first) {
-        let Some(&second) = text.get(1) else { return (Word::Upper, 1) };
+        let Some(second) = text.get(1).map(|unit| unit.character) else { return (Word::Upper, 1) };
         if unicode::is_upper(second) {
-            let count = run(unicode::is_upper);
+            let count = run_from(1, &unicode::is_upper);
             // `HTTPStatus` is `HTTP` and `Status`.
-            if text.get(count).is_some_and(|c| alphabet(*c)) {
+            if text.get(count).is_some_and(|unit| alphabet(unit.character)) {
                 return (Word::Upper, count - 1);
             }
             return (Word::Upper, count);
         }
         if alphabet(second) {
-            return (Word::Upper, lower_run(2));
+            return (Word::Upper, run_from(2, &lower));
         }
         return (Word::Upper, 1);
     }
     if alphabet(first) {
-        return (Word::Alphabet, lower_run(1));
+        return (Word::Alphabet, run_from(1, &lower));
     }
     if unicode::is_number(first) {
-        return (Word::Number, run(unicode::is_number));
+        return (Word::Number, run_from(1, &unicode::is_number));
     }
     let other = |c: char| !connector(c) && !alphabet(c) && !unicode::is_number(c) && !unicode::is_punct(c);
-    (Word::Other, run(other))
+    (Word::Other, run_from(1, &other))
 }
 
 /// xstrings' snake and kebab case.
 fn with_connector(text: &[u8], mark: char) -> Vec<u8> {
-    fn write(out: &mut Vec<u8>, kind: Word, word: &[char], mark: char) {
-        for c in word {
-            let c = match kind {
-                Word::Upper | Word::Connector if connector(*c) => mark,
-                Word::Upper | Word::Connector => unicode::to_lower(*c),
-                _ => *c,
-            };
-            unicode::push(out, c);
+    fn write(out: &mut Vec<u8>, kind: Word, word: &[Unit<'_>], mark: char) {
+        for unit in word {
+            if !matches!(kind, Word::Upper | Word::Connector) {
+                out.extend_from_slice(unit.bytes);
+                continue;
+            }
+            for (c, _) in unicode::runes(unit.bytes) {
+                unicode::push(out, if connector(c) { mark } else { unicode::to_lower(c) });
+            }
         }
     }
-    let runes: Vec<char> = unicode::runes(text).map(|(c, _)| c).collect();
-    let mut rest = &runes[..];
+    let units = units(text);
+    let mut rest = &units[..];
     let mut out = Vec::new();
-    let take = |rest: &mut &[char]| -> (Word, Vec<char>) {
+    fn take<'u, 't>(rest: &mut &'u [Unit<'t>]) -> (Word, &'u [Unit<'t>]) {
         let (kind, count) = next_word(rest);
-        let word = rest[..count].to_vec();
-        *rest = &rest[count..];
+        let (word, after) = rest.split_at(count);
+        *rest = after;
         (kind, word)
-    };
+    }
     let (mut kind, mut word) = take(&mut rest);
     while !rest.is_empty() {
         if kind != Word::Connector {
-            write(&mut out, kind, &word, mark);
+            write(&mut out, kind, word, mark);
         }
-        let (previous, last) = (kind, std::mem::take(&mut word));
+        let (previous, last) = (kind, word);
         (kind, word) = take(&mut rest);
         match previous {
             Word::Number => {
                 while matches!(kind, Word::Alphabet | Word::Number) {
-                    write(&mut out, kind, &word, mark);
+                    write(&mut out, kind, word, mark);
                     (kind, word) = take(&mut rest);
                 }
                 if !matches!(kind, Word::Invalid | Word::Punct | Word::Connector) {
                     unicode::push(&mut out, mark);
                 }
             }
-            Word::Connector => write(&mut out, previous, &last, mark),
+            Word::Connector => write(&mut out, previous, last, mark),
             Word::Punct => {}
             _ => {
                 if kind != Word::Number {
@@ -379,19 +408,19 @@ fn with_connector(text: &[u8], mark: char) -> Vec<u8> {
                 if rest.is_empty() {
                     continue;
                 }
-                let last = std::mem::take(&mut word);
+                let last = word;
                 (kind, word) = take(&mut rest);
                 if kind != Word::Alphabet {
-                    write(&mut out, Word::Number, &last, mark);
+                    write(&mut out, Word::Number, last, mark);
                     if !matches!(kind, Word::Connector | Word::Punct) {
                         unicode::push(&mut out, mark);
                     }
                     continue;
                 }
                 unicode::push(&mut out, mark);
-                write(&mut out, Word::Number, &last, mark);
+                write(&mut out, Word::Number, last, mark);
                 while matches!(kind, Word::Alphabet | Word::Number) {
-                    write(&mut out, kind, &word, mark);
+                    write(&mut out, kind, word, mark);
                     (kind, word) = take(&mut rest);
                 }
                 if !matches!(kind, Word::Invalid | Word::Connector | Word::Punct) {
@@ -400,7 +429,7 @@ fn with_connector(text: &[u8], mark: char) -> Vec<u8> {
             }
         }
     }
-    write(&mut out, kind, &word, mark);
+    write(&mut out, kind, word, mark);
     out
 }
 

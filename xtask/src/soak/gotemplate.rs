@@ -115,7 +115,14 @@ fn parsed(line: &str) -> anyhow::Result<Value> {
 }
 
 fn show(found: &Compared<'_>) {
-    let field = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    // What is long is long by repetition: its beginning and its end say enough.
+    let field = |value: &Value, name: &str| {
+        let letters = value[name].as_str().unwrap_or_default().chars().collect::<Vec<_>>();
+        match letters.len() {
+            0..=600 => letters.iter().collect::<String>(),
+            length => letters[..400].iter().chain(&['…']).chain(&letters[length - 200..]).collect(),
+        }
+    };
     say(format_args!(
         "{} numbers={} missing={} {}",
         field(found.case, "profile"),
