@@ -18,9 +18,8 @@ use schema::reference::Location;
 use schema::{CollectionName, Digest, TemplateName, Version};
 
 use crate::publication::{Publication, PublishedCollection, PublishedVersion};
-use crate::snapshot::{
-    CollectionSnapshot, RegistrySnapshot, ReportState, Standing, TemplateSnapshot, VersionSnapshot,
-};
+use crate::report::ReportState;
+use crate::snapshot::{CollectionSnapshot, RegistrySnapshot, Standing, TemplateSnapshot, VersionSnapshot};
 
 /// What happened to a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +34,8 @@ pub enum What {
     Gone,
     /// It was gone and is back.
     Returned,
+    /// Its report has been made, and its health is another one.
+    Reported,
 }
 
 impl What {
@@ -46,6 +47,7 @@ impl What {
             What::Updated => "updated",
             What::Gone => "gone",
             What::Returned => "returned",
+            What::Reported => "reported",
         }
     }
 }
@@ -208,7 +210,8 @@ fn apply_template(
             deprecated: published.deprecated.clone(),
             published_at: old.as_ref().map_or(publication.indexed_at, |old| old.published_at),
             standing: Standing::Listed,
-            report: ReportState::Pending,
+            // A report is on bytes: it comes and goes with them.
+            report: same_bytes.or(former.as_ref()).map_or(ReportState::Pending, |known| known.report.clone()),
         });
         let what = match (&old, &was_gone, same_bytes) {
             (None, ..) => What::Added,

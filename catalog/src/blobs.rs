@@ -117,7 +117,8 @@ fn encode(batch: Vec<(Digest, Vec<u8>)>) -> Result<Vec<Encoded>, WriteError> {
     batch.into_iter().map(encode_one).collect()
 }
 
-fn decode(
+/// The bytes of a row, if they are what its digest says.
+pub(crate) fn decode(
     store: &Store,
     digest: &Digest,
     size: i64,

@@ -11,7 +11,7 @@ use schema::processing::Template;
 use schema::reference::Location;
 use schema::tree::Files;
 use schema::{Digest, RegistryName, TemplateName};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
 use crate::apply::{Applied, What, apply};
@@ -20,6 +20,7 @@ use crate::error::{OpenError, ReadError, StoreError, WriteError};
 use crate::faults::{Faults, Point};
 use crate::lock::Lock;
 use crate::publication::{Publication, SyncFailure};
+use crate::report::{ReportedVersion, attach};
 use crate::search::document::{README, beginning};
 use crate::search::{self, Found, Index, Query, SearchAnswer, Update, UpdateError};
 use crate::snapshot::{RegistrySnapshot, Snapshot, TemplateSnapshot, VersionSnapshot, Viewer};
@@ -116,6 +117,8 @@ struct Inner {
     blobs: Blobs,
     index: Index,
     snapshot: ArcSwap<Snapshot>,
+    /// The generation readers see, for those who wait for the next.
+    generation: watch::Sender<u64>,
     /// Held by whoever writes; what the search index does not know yet.
     writing: Mutex<Behind>,
     warming: Mutex<Option<JoinHandle<()>>>,
@@ -158,6 +161,7 @@ impl Catalog {
             blobs,
             index,
             snapshot: ArcSwap::from_pointee(snapshot),
+            generation: watch::Sender::new(generation),
             writing: Mutex::default(),
             warming: Mutex::new(Some(warming)),
             #[cfg(any(test, feature = "testing"))]
@@ -180,6 +184,11 @@ impl Catalog {
     /// The catalogue as it is now. One atomic load; take it once for each request.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.0.snapshot.load_full()
+    }
+
+    /// The generation readers see, and news of each further one.
+    pub fn generations(&self) -> watch::Receiver<u64> {
+        self.0.generation.subscribe()
     }
 
     /// The bytes of a file of a registry, if they are in memory. Never waits.
@@ -291,6 +300,19 @@ impl Catalog {
         self.write(move |inner| async move { inner.publish(publication).await }).await
     }
 
+    /// Shows reports on versions of a registry to readers, some at a time: each call is a generation. Those whose
+    /// version is gone, or has other bytes by now, are dropped; how many were kept is returned. `at` is the time it
+    /// is, in seconds since 1970, UTC.
+    pub async fn publish_reports(
+        &self,
+        registry: &RegistryName,
+        reports: Vec<ReportedVersion>,
+        at: i64,
+    ) -> Result<usize, WriteError> {
+        let name = registry.clone();
+        self.write(move |inner| async move { inner.publish_reports(name, reports, at).await }).await
+    }
+
     /// Remembers that a registry could not be brought up to date. What was published stays.
     pub async fn record_failure(&self, name: &RegistryName, failure: SyncFailure) -> Result<(), WriteError> {
         let name = name.clone();
@@ -354,6 +376,7 @@ impl Inner {
             None => snapshot.registries.remove(name),
         };
         self.snapshot.store(Arc::new(snapshot));
+        self.generation.send_replace(generation);
     }
 
     fn registry(&self, name: &RegistryName) -> Option<Arc<RegistrySnapshot>> {
@@ -456,6 +479,30 @@ impl Inner {
         self.faults.reached(Point::Swapped)?;
         published.search_behind = !self.clone().follow(&mut behind).await?;
         Ok(published)
+    }
+
+    async fn publish_reports(
+        self: Arc<Self>,
+        name: RegistryName,
+        reports: Vec<ReportedVersion>,
+        at: i64,
+    ) -> Result<usize, WriteError> {
+        let mut behind = self.writing.lock().await;
+        self.check_open()?;
+        let Some(old) = self.registry(&name) else { return Ok(0) };
+        let attached = attach(&old, reports);
+        if attached.reports.is_empty() {
+            return Ok(0);
+        }
+        let mut connection = self.store.writer().await;
+        let mut transaction = self.store.begin(&mut connection).await?;
+        let generation = transaction.generation(&name, "reported", at).await?;
+        transaction.write_reports(&attached, generation, at).await?;
+        transaction.commit().await?;
+        drop(connection);
+        self.swap(generation, &name, Some(attached.registry));
+        self.clone().follow(&mut behind).await?;
+        Ok(attached.reports.len())
     }
 
     /// The one short transaction; the generation it made.
@@ -624,6 +671,7 @@ fn summary(applied: &Applied) -> Published {
             What::Changed => published.changed += 1,
             What::Updated => published.updated += 1,
             What::Gone => published.gone += 1,
+            What::Reported => {}
         }
     }
     published

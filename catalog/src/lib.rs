@@ -46,9 +46,11 @@ mod error;
     expect(unreachable_pub, dead_code, reason = "only tests, here and elsewhere, say where to stop")
 )]
 mod faults;
+pub mod fsck;
 mod locate;
 mod lock;
 mod publication;
+mod report;
 mod search;
 pub mod snapshot;
 mod store;
@@ -64,8 +66,9 @@ pub use error::{OpenError, ReadError, StoreError, WriteError};
 pub use faults::{Faults, Point};
 pub use locate::{Missing, NEAR, Resolved};
 pub use publication::{Facts, FileEntry, Publication, PublishedCollection, PublishedVersion, SyncFailure};
+pub use report::{NeededReference, Report, ReportState, ReportedVersion};
 pub use search::{Cursor, FacetCount, Facets, Hit, Query, SearchAnswer, Snippet};
 pub use snapshot::{
-    CollectionSnapshot, Counts, Health, RegistrySnapshot, ReportState, Snapshot, Standing, TemplateSnapshot,
+    CollectionSnapshot, Counts, Health, RegistrySnapshot, Snapshot, Standing, TemplateSnapshot,
     VersionSnapshot, Viewer,
 };

@@ -21,6 +21,7 @@ use schema::registry_file::Notice;
 use schema::{CollectionName, Digest, Finding, Kind, RegistryName, Severity, TemplateName, Version};
 
 use crate::publication::{Facts, FileEntry, SyncFailure};
+use crate::report::ReportState;
 
 /// For whom something is read. There is no way to ask without saying.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -287,14 +288,6 @@ pub enum Standing {
     Replaced,
 }
 
-/// Whether the full report on a version has been made. What a version's text alone tells is in its findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ReportState {
-    /// Not yet.
-    Pending,
-}
-
 /// How a version is, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
@@ -358,9 +351,10 @@ impl VersionSnapshot {
         self.withdrawn.is_none() && self.standing == Standing::Listed
     }
 
-    /// All findings: on structure, then on text.
+    /// All findings: on structure, then on text, then on what becomes of the example.
     pub fn all_findings(&self) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().chain(&self.inspection.findings)
+        let reported = self.report.made().into_iter().flat_map(|report| &report.findings);
+        self.findings.iter().chain(&self.inspection.findings).chain(reported)
     }
 
     /// Its worst finding, in one word. Reads the inspection.

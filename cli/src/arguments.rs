@@ -43,9 +43,30 @@ pub(crate) enum Command {
     Process(ProcessArguments),
     /// Render a Go template with values, to try it out
     Template(TemplateArguments),
+    /// Check a data directory for what must hold of it, and mend what can be
+    Fsck(FsckArguments),
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The server must be stopped: one process at a time has a data directory.\nThe exit code is 0 if nothing is wrong or everything was mended, 1 if something is left.\n\nExamples:\n  formwork fsck --data /var/lib/formwork\n  formwork fsck --data /var/lib/formwork --repair"
+)]
+pub(crate) struct FsckArguments {
+    /// The server's data directory [default: as `serve` has it]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) data: Option<PathBuf>,
+    /// File of the server's settings, to find the data directory [default: formwork.toml, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Put right what is derived, and forget damaged bytes so that the next sync reads them again
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Default, Args)]
 #[command(
     after_help = "Settings come from the flag, then from FORMWORK_… in the environment (FORMWORK_LISTEN, FORMWORK_DATA, …),\nthen from the file, then from the default. `formwork config` shows which.\n\nA registry is NAME=SOURCE, or just a source: a directory is then called localhost/<parent>/<directory>,\nand a Git URL by its host and path.\n\nExamples:\n  formwork serve examples/registry\n  formwork serve --registry github.com/acme/templates=https://github.com/acme/templates.git"
 )]

@@ -7,6 +7,7 @@ mod arguments;
 mod check;
 mod client;
 mod digest;
+mod fsck;
 mod output;
 mod process;
 mod resolve;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Digest(arguments) => digest::run(&arguments),
         Command::Process(arguments) => process::run(&arguments),
         Command::Template(arguments) => template::run(&arguments),
+        Command::Fsck(arguments) => fsck::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         output::error(&error);

@@ -26,6 +26,7 @@ mod metrics;
 mod pages;
 mod processing;
 mod ready;
+mod reports;
 mod request_id;
 mod router;
 mod stall;

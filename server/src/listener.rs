@@ -99,6 +99,7 @@ impl Server {
             .keep_alive_interval(HEAD_DEADLINE)
             .max_concurrent_streams(128);
         let builder = Arc::new(builder);
+        let reports = tokio::spawn(crate::reports::keep_reporting(self.front.app().clone()));
         loop {
             let accepted = tokio::select! {
                 biased;
@@ -127,6 +128,8 @@ impl Server {
             });
         }
         drop(self.listener);
+        // What was made and not shown is made again by the next server.
+        reports.abort();
         if tokio::time::timeout(STOPPING, graceful.shutdown()).await.is_err() {
             tracing::warn!(
                 "requests were still under way {} s after the server was stopped",

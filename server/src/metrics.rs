@@ -39,6 +39,10 @@ pub(crate) struct Metrics {
     pub(crate) ready_misses: Counter,
     /// Requests to process, by how they ended.
     pub(crate) processed: Family<Named, Counter>,
+    /// Versions whose report is due.
+    pub(crate) reports_pending: Gauge,
+    /// Reports made.
+    pub(crate) reports_made: Counter,
     /// Open connections.
     pub(crate) connections: Gauge,
     /// Connections refused because there were too many.
@@ -87,6 +91,8 @@ impl Metrics {
             ready_hits: Counter::default(),
             ready_misses: Counter::default(),
             processed: Family::default(),
+            reports_pending: Gauge::default(),
+            reports_made: Counter::default(),
             connections: Gauge::default(),
             connections_refused: Counter::default(),
             generation: Gauge::default(),
@@ -107,6 +113,8 @@ impl Metrics {
             metrics.ready_misses.clone(),
         );
         registry.register("processed", "Requests to process, by how they ended", metrics.processed.clone());
+        registry.register("reports_pending", "Versions whose report is due", metrics.reports_pending.clone());
+        registry.register("reports_made", "Reports made since the start", metrics.reports_made.clone());
         registry.register("connections", "Open connections", metrics.connections.clone());
         registry.register(
             "connections_refused",

@@ -4,111 +4,149 @@
 //! resolves those with the rights of whoever asked, adds their files, and asks again, within limits on how many, how
 //! deep and how large. What every reference got is part of the answer, so that it can be had again.
 
-use catalog::{Catalog, Resolved, Snapshot, TemplateSnapshot, VersionSnapshot};
-use schema::Reference;
+use catalog::{NeededReference, Resolved, Snapshot, TemplateSnapshot, VersionSnapshot, Viewer};
 use schema::limits::{Budget, REFERENCE_DEPTH, REFERENCES};
 use schema::processing::{Cause, Failure, Outcome, Problem, Provided, Request, Step, Template};
-use worker::Job;
+use schema::{Reference, RegistryName};
+use worker::{Job, WorkerError};
 
-use crate::api;
 use crate::error::ApiError;
 use crate::state::App;
 
 /// Bytes of all templates that one request may bring together.
 const PROVIDED_BYTES: u64 = 64 << 20;
 
-/// Processes the version that was found. `caller` is who shares the workers with others.
-pub(crate) async fn process(
-    app: &App,
-    snapshot: &Snapshot,
-    found: &Resolved<'_>,
-    request: Request,
-    caller: &str,
-) -> Result<Outcome, ApiError> {
-    let template = load(&app.catalog, found.template, found.version).await?;
-    let mut provided = Vec::<Provided>::new();
-    let mut bytes = found.version.size();
-    for _ in 0..=REFERENCE_DEPTH {
-        let job = Job {
-            digest: Some(found.version.digest),
-            template: template.clone(),
-            request: request.clone(),
-            provided: provided.clone(),
-            budget: Budget::default(),
-            caller: caller.to_owned(),
-        };
-        let needed = match app.processor.process(job).await? {
-            Step::Done(outcome) => return Ok(*outcome),
-            Step::Failed(failure) => return Err(failure.into()),
-            Step::Needs(needed) => needed,
-        };
-        let fresh = needed
-            .iter()
-            .filter(|asked| provided.iter().all(|known| known.asked != **asked))
-            .collect::<Vec<_>>();
-        if fresh.is_empty() {
-            return Err(ApiError::internal("the engine asks for references it was given"));
-        }
-        if provided.len() + fresh.len() > REFERENCES {
-            return Err(limit(format!(
-                "the template and those it refers to make more than {REFERENCES} references"
-            )));
-        }
-        for asked in fresh {
-            let other = resolve(app, snapshot, asked)?;
-            bytes += other.version.size();
-            if bytes > PROVIDED_BYTES {
-                return Err(limit(format!(
-                    "the template and those it refers to have more than {} MiB of files",
-                    PROVIDED_BYTES >> 20
-                )));
-            }
-            provided.push(Provided {
-                asked: asked.clone(),
-                version: other.version.version.to_string(),
-                digest: other.version.digest,
-                template: load(&app.catalog, other.template, other.version).await?,
-            });
+/// Why there are no objects.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The template or its values; with names near a reference that leads nowhere.
+    Failed(Failure, Vec<String>),
+    /// The process that worked on it.
+    Worker(WorkerError),
+    /// Something of ours.
+    Internal(String),
+}
+
+impl From<WorkerError> for Stop {
+    fn from(error: WorkerError) -> Stop {
+        Stop::Worker(error)
+    }
+}
+
+impl From<Stop> for ApiError {
+    fn from(stop: Stop) -> ApiError {
+        match stop {
+            Stop::Failed(failure, near) => ApiError::from(failure).near(near),
+            Stop::Worker(error) => error.into(),
+            Stop::Internal(cause) => ApiError::internal(cause),
         }
     }
-    Err(limit(format!("templates refer to templates more than {REFERENCE_DEPTH} deep")))
 }
 
-/// What a reference made by a template gets, with the rights of whoever asked.
-fn resolve<'a>(app: &App, snapshot: &'a Snapshot, asked: &str) -> Result<Resolved<'a>, ApiError> {
-    let failed = |message: String, hint: Option<String>| {
-        let problem = Problem::error(message);
-        ApiError::from(Failure::one(
-            Cause::Reference,
-            match hint {
-                Some(hint) => problem.hint(hint),
-                None => problem,
-            },
-        ))
-    };
-    let shown = schema::finding::shown(asked.as_bytes());
-    let reference = asked
-        .parse::<Reference>()
-        .map_err(|error| failed(format!("`{shown}` is no reference: {error}"), None))?;
-    snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref()).map_err(|missing| {
-        let near = missing.suggestions();
-        let hint = (!near.is_empty()).then(|| format!("There is {}.", near.join(", ")));
-        failed(format!("`{shown}` leads nowhere: {missing}"), hint).near(near)
-    })
+/// Where templates are processed for somebody: one catalogue at one generation, with the rights of one viewer.
+pub(crate) struct Host<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) viewer: &'a Viewer,
+    /// Who shares the workers with others.
+    pub(crate) caller: &'a str,
 }
 
-fn limit(message: String) -> ApiError {
-    Failure::one(Cause::Limit, Problem::error(message)).into()
+impl Host<'_> {
+    /// Processes a version. What its references got is added to `followed`, whatever becomes of the rest.
+    pub(crate) async fn process(
+        &self,
+        template: &TemplateSnapshot,
+        version: &VersionSnapshot,
+        request: Request,
+        followed: &mut Vec<NeededReference>,
+    ) -> Result<Outcome, Stop> {
+        let files = self.load(&template.location.registry, template, version).await?;
+        let mut provided = Vec::<Provided>::new();
+        let mut bytes = version.size();
+        for _ in 0..=REFERENCE_DEPTH {
+            let job = Job {
+                digest: Some(version.digest),
+                template: files.clone(),
+                request: request.clone(),
+                provided: provided.clone(),
+                budget: Budget::default(),
+                caller: self.caller.to_owned(),
+            };
+            let needed = match self.app.processor.process(job).await? {
+                Step::Done(outcome) => return Ok(*outcome),
+                Step::Failed(failure) => return Err(Stop::Failed(failure, Vec::new())),
+                Step::Needs(needed) => needed,
+            };
+            let fresh = needed
+                .iter()
+                .filter(|asked| provided.iter().all(|known| known.asked != **asked))
+                .collect::<Vec<_>>();
+            if fresh.is_empty() {
+                return Err(Stop::Internal("the engine asks for references it was given".into()));
+            }
+            if provided.len() + fresh.len() > REFERENCES {
+                return Err(limit(format!(
+                    "the template and those it refers to make more than {REFERENCES} references"
+                )));
+            }
+            for asked in fresh {
+                let other = self.resolve(asked);
+                let digest = other.as_ref().ok().map(|other| other.version.digest);
+                followed.push(NeededReference { reference: asked.clone(), digest });
+                let other = other?;
+                bytes += other.version.size();
+                if bytes > PROVIDED_BYTES {
+                    return Err(limit(format!(
+                        "the template and those it refers to have more than {} MiB of files",
+                        PROVIDED_BYTES >> 20
+                    )));
+                }
+                let registry = &other.template.location.registry;
+                provided.push(Provided {
+                    asked: asked.clone(),
+                    version: other.version.version.to_string(),
+                    digest: other.version.digest,
+                    template: self.load(registry, other.template, other.version).await?,
+                });
+            }
+        }
+        Err(limit(format!("templates refer to templates more than {REFERENCE_DEPTH} deep")))
+    }
+
+    /// What a reference made by a template gets.
+    fn resolve(&self, asked: &str) -> Result<Resolved<'_>, Stop> {
+        let failed = |message: String, near: Vec<String>| {
+            let problem = Problem::error(message);
+            let problem = match near.is_empty() {
+                true => problem,
+                false => problem.hint(format!("There is {}.", near.join(", "))),
+            };
+            Stop::Failed(Failure::one(Cause::Reference, problem), near)
+        };
+        let shown = schema::finding::shown(asked.as_bytes());
+        let reference = asked
+            .parse::<Reference>()
+            .map_err(|error| failed(format!("`{shown}` is no reference: {error}"), Vec::new()))?;
+        self.snapshot
+            .resolve(self.viewer, &reference, self.app.home.as_ref())
+            .map_err(|missing| failed(format!("`{shown}` leads nowhere: {missing}"), missing.suggestions()))
+    }
+
+    /// A version with its files, ready for the engine.
+    async fn load(
+        &self,
+        registry: &RegistryName,
+        template: &TemplateSnapshot,
+        version: &VersionSnapshot,
+    ) -> Result<Template, Stop> {
+        let loaded = self.app.catalog.template(self.viewer, registry, &template.name, version).await;
+        loaded
+            .map_err(|error| Stop::Internal(error.to_string()))?
+            .ok_or_else(|| Stop::Internal(format!("{} was removed meanwhile", template.location)))
+    }
 }
 
-/// A version with its files, ready for the engine.
-async fn load(
-    catalog: &Catalog,
-    template: &TemplateSnapshot,
-    version: &VersionSnapshot,
-) -> Result<Template, ApiError> {
-    let loaded = catalog.template(&api::VIEWER, &template.location.registry, &template.name, version).await;
-    loaded
-        .map_err(ApiError::internal)?
-        .ok_or_else(|| ApiError::internal(format!("{} was removed meanwhile", template.location)))
+fn limit(message: String) -> Stop {
+    Stop::Failed(Failure::one(Cause::Limit, Problem::error(message)), Vec::new())
 }

@@ -154,6 +154,14 @@ pub(crate) fn findings<'a>(findings: impl IntoIterator<Item = &'a schema::Findin
     findings.into_iter().map(Finding::from).collect()
 }
 
+/// Whether the example of a version has been processed.
+pub(crate) fn report(version: &VersionSnapshot) -> Report {
+    match version.report.made() {
+        Some(report) => Report { state: ReportState::Made, made: Some(rfc3339(report.at)) },
+        None => Report { state: ReportState::Pending, made: None },
+    }
+}
+
 /// How healthy the versions of a registry are. Reads every version's findings: for one registry at a time.
 pub(crate) fn health_counts<'a>(
     templates: impl IntoIterator<Item = &'a Arc<TemplateSnapshot>>,

@@ -34,8 +34,30 @@ pub struct Template {
     pub published: String,
     /// What is wrong with it.
     pub findings: Vec<Finding>,
+    /// Whether its example has been processed; until then findings may come.
+    pub report: Report,
     /// Every version of the template, newest first.
     pub versions: Vec<Version>,
+}
+
+/// Whether the example of a version has been processed since it was published.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Report {
+    /// Where it stands.
+    pub state: ReportState,
+    /// When it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<String>,
+}
+
+/// Where a report stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReportState {
+    /// It will be made.
+    Pending,
+    /// Its findings are among the others.
+    Made,
 }
 
 /// One version in a list.

@@ -15,7 +15,7 @@ use crate::apply;
 use crate::error::StoreError;
 use crate::publication::Facts;
 use crate::snapshot::{
-    CollectionSnapshot, RegistrySnapshot, ReportState, Snapshot, Standing, TemplateSnapshot, VersionSnapshot,
+    CollectionSnapshot, RegistrySnapshot, Snapshot, Standing, TemplateSnapshot, VersionSnapshot,
 };
 
 /// What the store holds.
@@ -87,20 +87,23 @@ impl Store {
         let mut templates = HashMap::<i64, Templates>::new();
         // Most versions of a template read alike: equal texts are kept once.
         let mut known = HashMap::<String, Facts>::new();
+        let mut reports = self.load_reports(connection).await?;
         let mut rows = self.query(&queries::LOAD_VERSIONS).fetch(connection);
         while let Some(row) = rows.try_next().await.map_err(|e| self.error(e))? {
             let id = self.get(&row, 0)?;
             let Some(registry) = registries.get_mut(&id) else { continue };
-            let place =
-                (self.collection(self.get(&row, 1)?)?, self.parse::<TemplateName>(self.get(&row, 2)?)?);
+            let names = [self.get(&row, 1)?, self.get(&row, 2)?, self.get(&row, 3)?];
+            let digest = self.digest(self.get(&row, 4)?)?;
+            let report = reports.take(id, names, digest);
+            let place = (self.collection(names[0])?, self.parse::<TemplateName>(names[1])?);
             let text = self.get::<String>(&row, 8)?;
             let inspection =
                 known.entry(text).or_insert_with_key(|text| Facts::from_stored(text.clone())).clone();
             let kind = self.get::<String>(&row, 5)?;
             let kind = Kind::ALL.into_iter().find(|known| known.as_str() == kind);
             let mut version = VersionSnapshot {
-                version: self.parse(self.get(&row, 3)?)?,
-                digest: self.digest(self.get(&row, 4)?)?,
+                version: self.parse(names[2])?,
+                digest,
                 kind: kind.ok_or_else(|| self.damaged("a version is of an unknown kind"))?,
                 entry: self.get(&row, 6)?,
                 files: self.json::<Vec<_>>(self.get(&row, 7)?)?.into(),
@@ -116,7 +119,7 @@ impl Store {
                     Some(at) => Standing::Gone { at },
                     None => Standing::Listed,
                 },
-                report: ReportState::Pending,
+                report,
             };
             if self.get::<i64>(&row, 12)? == 0 {
                 version = apply::replaced(&version);
@@ -191,7 +194,7 @@ impl Store {
         if text.is_empty() { Ok(None) } else { self.parse(text).map(Some) }
     }
 
-    fn json<T: DeserializeOwned>(&self, text: &str) -> Result<T, StoreError> {
+    pub(super) fn json<T: DeserializeOwned>(&self, text: &str) -> Result<T, StoreError> {
         serde_json::from_str(text).map_err(|error| self.damaged(error.to_string()))
     }
 

@@ -8,8 +8,10 @@
 //! This module and its children are the only ones that know there is SQL. They must not know what a snapshot is
 //! for.
 
+mod fsck;
 mod load;
 pub(crate) mod queries;
+mod reports;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -100,15 +102,17 @@ impl Store {
     }
 }
 
+/// Every step from an empty file to the schema of today, in order. What is here was released: it is never edited.
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (1, "catalog", include_str!("../../../migrations/0001_catalog.sql")),
+    (5, "reports", include_str!("../../../migrations/0005_reports.sql")),
+];
+
 fn migrations() -> Migrator {
-    let migration = |version, description: &'static str, sql: &'static str| {
+    let migration = |&(version, description, sql): &(i64, &'static str, &'static str)| {
         Migration::new(version, description.into(), MigrationType::Simple, sql.into_sql_str(), false)
     };
-    Migrator::with_migrations(vec![migration(
-        1,
-        "catalog",
-        include_str!("../../../migrations/0001_catalog.sql"),
-    )])
+    Migrator::with_migrations(MIGRATIONS.iter().map(migration).collect())
 }
 
 /// Tells a full disk, a read-only file and a damaged one apart, by SQLite's primary result codes.
@@ -162,6 +166,8 @@ mod tests {
         let sources = [
             include_str!("load.rs"),
             include_str!("write.rs"),
+            include_str!("fsck.rs"),
+            include_str!("reports.rs"),
             include_str!("../catalog.rs"),
             include_str!("../blobs.rs"),
         ];

@@ -67,6 +67,14 @@ queries! {
             findings = excluded.findings, withdrawn = excluded.withdrawn, deprecated = excluded.deprecated, gone_at = NULL";
     GONE_VERSION = "UPDATE versions SET gone_at = $5 WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4";
 
+    LOAD_REPORTS = "SELECT r.registry, r.collection, r.template, r.version, r.digest, p.engine, p.at, p.findings, p.needed
+        FROM reports p JOIN revisions r ON r.id = p.revision";
+    WRITE_REPORT = "INSERT INTO reports (revision, engine, at, findings, needed)
+        SELECT id, $6, $7, $8, $9 FROM revisions
+        WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4 AND digest = $5
+        ON CONFLICT (revision) DO UPDATE SET engine = excluded.engine, at = excluded.at, findings = excluded.findings,
+            needed = excluded.needed";
+
     ADD_CHANGE = "INSERT INTO changes (generation, registry, collection, template, version, what, digest, at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     TOUCHED_SINCE = "SELECT DISTINCT registry, collection, template FROM changes WHERE generation > $1";
@@ -78,6 +86,22 @@ queries! {
     // SQLite's own: folds the write-ahead log in when closing.
     CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)";
     ALL_BLOBS = "SELECT size, encoding, content, digest FROM blobs ORDER BY id DESC";
+
+    // For fsck. The first two are SQLite's own.
+    INTEGRITY = "PRAGMA integrity_check(20)";
+    FOREIGN_KEYS = "PRAGMA foreign_key_check";
+    ALL_REVISIONS = "SELECT r.id, g.name || '/' || r.collection || CASE r.collection WHEN '' THEN '' ELSE '/' END || r.template || ':' || r.version,
+            r.digest, r.files, r.published_at IS NOT NULL
+        FROM revisions r JOIN registries g ON g.id = r.registry ORDER BY r.id";
+    MISPLACED_VERSIONS = "SELECT v.template || ':' || v.version FROM versions v JOIN revisions r ON r.id = v.revision
+        WHERE r.registry <> v.registry OR r.collection <> v.collection OR r.template <> v.template
+            OR r.version <> v.version OR r.published_at IS NULL";
+    BLOBS_AFTER = "SELECT id, digest, size, encoding, content FROM blobs WHERE id > $1 ORDER BY id LIMIT 64";
+    CHANGE_ORDER = "SELECT c.sequence, c.generation, g.generation IS NOT NULL
+        FROM changes c LEFT JOIN generations g ON g.generation = c.generation ORDER BY c.sequence";
+    FORGET_UNPUBLISHED = "DELETE FROM revisions WHERE published_at IS NULL";
+    FORGET_BLOB = "DELETE FROM blobs WHERE id = $1";
+    FORGET_TREE = "UPDATE revisions SET tree_id = NULL WHERE id = $1";
 }
 
 /// Placeholders of [`HAS_BLOBS`].

@@ -107,7 +107,11 @@ impl Store {
 }
 
 impl Transaction<'_> {
-    async fn run(&mut self, query: super::Query) -> Result<(), StoreError> {
+    pub(super) fn store(&self) -> &Store {
+        self.store
+    }
+
+    pub(super) async fn run(&mut self, query: super::Query) -> Result<(), StoreError> {
         query.execute(&mut *self.inner).await.map_err(|error| self.store.error(error))?;
         Ok(())
     }
@@ -193,20 +197,31 @@ impl Transaction<'_> {
         }
         for change in &applied.changes {
             self.flip(registry, change, at).await?;
-            let query = self
-                .store
-                .query(&queries::ADD_CHANGE)
-                .bind(generation as i64)
-                .bind(registry.name.canonical().to_owned())
-                .bind(collection_text(change.collection.as_ref()))
-                .bind(change.template.to_string())
-                .bind(change.now.version.to_string())
-                .bind(change.what.as_str())
-                .bind(change.now.digest.as_bytes().to_vec())
-                .bind(at);
-            self.run(query).await?;
+            self.log(registry, change, generation, at).await?;
         }
         Ok(())
+    }
+
+    /// Adds a line to the change log.
+    pub(super) async fn log(
+        &mut self,
+        registry: &RegistrySnapshot,
+        change: &Change,
+        generation: u64,
+        at: i64,
+    ) -> Result<(), StoreError> {
+        let query = self
+            .store
+            .query(&queries::ADD_CHANGE)
+            .bind(generation as i64)
+            .bind(registry.name.canonical().to_owned())
+            .bind(collection_text(change.collection.as_ref()))
+            .bind(change.template.to_string())
+            .bind(change.now.version.to_string())
+            .bind(change.what.as_str())
+            .bind(change.now.digest.as_bytes().to_vec())
+            .bind(at);
+        self.run(query).await
     }
 
     async fn flip(
@@ -268,7 +283,7 @@ impl Transaction<'_> {
     }
 }
 
-fn collection_text(collection: Option<&CollectionName>) -> String {
+pub(super) fn collection_text(collection: Option<&CollectionName>) -> String {
     collection.map_or_else(String::new, ToString::to_string)
 }
 
@@ -281,6 +296,6 @@ pub(crate) fn spelled(location: &Location) -> [String; 3] {
     ]
 }
 
-fn json(value: &(impl Serialize + ?Sized)) -> String {
+pub(super) fn json(value: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(value).expect("what is stored is plain data with text keys")
 }

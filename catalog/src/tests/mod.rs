@@ -1,8 +1,10 @@
 //! Whole walks through the catalogue: publishing, reading, crashing, opening again, searching.
 
+mod checking;
 mod crashes;
 mod opening;
 mod publishing;
+mod reporting;
 mod resolving;
 mod searching;
 

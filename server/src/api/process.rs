@@ -19,9 +19,10 @@ use wire::{ProblemKind, text};
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::front::{BODY_DEADLINE, Peer};
+use crate::processing::Host;
 use crate::state::App;
 use crate::target::{self, Aspect};
-use crate::{api, processing, time};
+use crate::{api, time};
 
 /// Makes objects of a template and values
 #[utoipa::path(
@@ -74,7 +75,8 @@ async fn answer(app: &App, peer: Option<IpAddr>, request: Request<Body>) -> ApiR
     let snapshot = app.catalog.snapshot();
     let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
     let caller = peer.map_or_else(String::new, |peer| peer.to_string());
-    let outcome = processing::process(app, &snapshot, &found, request, &caller).await?;
+    let host = Host { app, snapshot: &snapshot, viewer: &api::VIEWER, caller: &caller };
+    let outcome = host.process(found.template, found.version, request, &mut Vec::new()).await?;
     let own = Pin {
         asked: target.reference.to_string(),
         version: found.version.version.to_string(),

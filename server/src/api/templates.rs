@@ -59,6 +59,7 @@ fn whole(app: &App, requested: &str) -> ApiResult {
             object_kinds: inspection.object_kinds.clone(),
             published: rfc3339(found.version.published_at),
             findings: view::findings(found.version.all_findings()),
+            report: view::report(found.version),
             versions: view::versions(found.template),
         },
     )

@@ -67,6 +67,8 @@ struct Overview {
     commit: Option<String>,
     digest: String,
     size: u64,
+    /// When its example was processed.
+    reported: Option<i64>,
     why: String,
     tags: Vec<String>,
     documentation: Option<String>,
@@ -287,6 +289,7 @@ pub(crate) async fn overview(app: &App, reference: &Reference, found: &Resolved<
         commit: version.commit.clone(),
         digest: version.digest.to_string(),
         size: version.size(),
+        reported: version.report.made().map(|report| report.at),
         why: view::why(found),
         tags: inspection.tags.clone(),
         documentation: inspection.documentation.clone().filter(|url| is_web(url)),
