@@ -136,7 +136,7 @@ async fn make(
     due: Vec<Due>,
     put_off: &mut HashMap<Digest, Instant>,
 ) {
-    let at_once = (app.processor.load().0.workers as usize / 2).max(1);
+    let at_once = (app.processor.load().0.workers / 2).max(1);
     let began = Instant::now();
     let mut due = due.into_iter().take(BATCH);
     let mut under_way = JoinSet::new();

@@ -155,7 +155,8 @@ pub(crate) fn findings<'a>(findings: impl IntoIterator<Item = &'a schema::Findin
 }
 
 /// Whether the example of a version has been processed.
-pub(crate) fn report(version: &VersionSnapshot) -> Report {
+pub(crate) fn report(version: &VersionSnapshot) -> templates::Report {
+    use templates::{Report, ReportState};
     match version.report.made() {
         Some(report) => Report { state: ReportState::Made, made: Some(rfc3339(report.at)) },
         None => Report { state: ReportState::Pending, made: None },

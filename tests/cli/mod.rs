@@ -2,4 +2,5 @@
 
 mod cases;
 mod digest;
+mod fsck;
 mod workers;

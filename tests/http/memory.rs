@@ -1,6 +1,6 @@
 //! The read path answers from memory: not one SQL statement a request.
 
-use crate::kit::Server;
+use crate::kit::{Server, wait_for};
 
 /// The counter of every statement the catalogue runs, as `/metrics` says it.
 const STATEMENTS: &str = "formwork_sql_statements_total";
@@ -10,7 +10,15 @@ fn a_thousand_reads_run_no_sql() {
     let server = Server::start(&["examples/registry"]);
     let resolved = server.resolve("web/nginx:v1").expect_status(200).json();
     let by_digest = resolved["files"][0]["url"].as_str().unwrap().to_owned();
-    let before = server.metric(STATEMENTS);
+    // Until the example of each version has been processed, reports are written beside the requests.
+    let mut before = 0;
+    wait_for("every report to be stored", || {
+        let made = server.metric("formwork_reports_made_total");
+        let statements = server.metric(STATEMENTS);
+        let still = made >= 9 && statements == std::mem::replace(&mut before, statements);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        still.then_some(())
+    });
     assert!(before > 0, "indexing ran no statement: the counter counts nothing");
     for number in 0..250 {
         // Spelled differently each time, so that no answer is one kept from before.

@@ -7,4 +7,5 @@ mod harm;
 mod memory;
 mod pages;
 mod poisoned;
+mod reports;
 mod settings;
