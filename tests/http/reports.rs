@@ -41,7 +41,7 @@ fn registry(root: &Path) -> String {
     write(
         root,
         "endless/v1.0.0/endless.jinja",
-        "{% for a in range(100000) %}{% for b in range(100000) %}{% for c in range(100000) %}{% endfor %}{% endfor %}{% endfor %}\n",
+        "{% for a in range(100000) %}{% for b in range(100000) %}{% for c in range(100000) %}{% endfor %}{% endfor %}{% endfor %}\nresources: []\n",
     );
     write(root, "endless/v1.0.0/example.yaml", "properties: {}\n");
     write(root, "broken/v1.0.0/broken.yaml", &kubernetes_template("broken", "text"));
