@@ -101,7 +101,7 @@ fn set(values: &mut yaml::Value, path: &str, value: yaml::Value) -> anyhow::Resu
 
 /// Says what went wrong, with the line it went wrong in.
 fn failed(error: &gotemplate::Error, texts: &[(String, String)]) -> ExitCode {
-    let place = error.innermost();
+    let place = innermost_in_a_file(error);
     let mut problem = Problem::new(Severity::Error, error.to_go_string());
     problem.hint = place.hint.clone();
     let source = texts.iter().find(|(name, _)| *name == place.template).map(|(_, text)| text.as_str());
@@ -112,6 +112,17 @@ fn failed(error: &gotemplate::Error, texts: &[(String, String)]) -> ExitCode {
     let at = problem.line.map(|line| schema::Place { line, column: column.unwrap_or(1) });
     output::note(output::problem(&problem, &place.template, at, source));
     ExitCode::FAILURE
+}
+
+/// The innermost error whose place is in one of the files: a text given to `tpl` has lines of its own.
+fn innermost_in_a_file(error: &gotemplate::Error) -> &gotemplate::Error {
+    let calls_tpl =
+        |error: &gotemplate::Error| error.node.as_ref().is_some_and(|node| node.starts_with("tpl "));
+    let mut place = error;
+    while let Some(inner) = place.inner.as_deref().filter(|_| !calls_tpl(place)) {
+        place = inner;
+    }
+    place
 }
 
 struct SystemClock;

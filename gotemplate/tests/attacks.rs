@@ -35,6 +35,7 @@ fn stopped(text: &str, limits: &[Limit]) {
     }
 }
 
+/// Attack row 20: endless `range`, templates that call each other, `include` and `tpl` of themselves.
 #[test]
 fn row_20_endless_ranges_and_mutual_calls() {
     stopped("{{range 1000000000}}{{end}}", &[Limit::Steps]);
@@ -57,6 +58,7 @@ fn row_20_endless_ranges_and_mutual_calls() {
     assert!(error.innermost().message.contains("nested reference name: a"), "{}", error.innermost());
 }
 
+/// Attack row 20: `repeat 1e9`, `until 1e9`, padding, and regular expressions that blow up.
 #[test]
 fn row_20_large_texts_lists_and_regexes() {
     stopped("{{repeat 1000000000 `x`}}", &[Limit::Memory, Limit::Steps]);
@@ -82,6 +84,7 @@ fn row_20_large_texts_lists_and_regexes() {
     assert_eq!(run(&profile::HELM, text, small()).expect("linear"), "false");
 }
 
+/// Attack row 20: values that contain themselves.
 #[test]
 fn row_20_values_that_contain_themselves() {
     let cyclic = "{{$d := dict}}{{$_ := set $d `a` $d}}";
@@ -101,6 +104,7 @@ fn row_20_values_that_contain_themselves() {
     }
 }
 
+/// Attack row 18: depth and alias bombs in what a template itself decodes.
 #[test]
 fn row_18_deep_nesting_in_data_and_text() {
     let parentheses = format!("{{{{{}1{}}}}}", "(".repeat(9_000), ")".repeat(9_000));
@@ -125,6 +129,7 @@ fn row_18_deep_nesting_in_data_and_text() {
     assert!(!answer.is_empty() && answer != "<no value>", "{answer}");
 }
 
+/// Attack row 23: environment, network and cluster are empty, whatever is asked.
 #[test]
 fn row_23_nothing_of_the_host_is_reachable() {
     let probes = "{{env `PATH`}}|{{expandenv `$HOME ${PATH}`}}|{{getHostByName `localhost`}}";
@@ -138,6 +143,73 @@ fn row_23_nothing_of_the_host_is_reachable() {
             .expect_err("not in Helm");
         assert_eq!(error.message, format!("function \"{name}\" not defined"));
         assert!(error.hint.is_some_and(|hint| hint.contains("sprig-3.2")));
+    }
+}
+
+/// Attack row 23: there are no files but those a caller lends; of values named so, the path is a key and nothing more.
+#[test]
+fn row_23_no_file_is_reachable() {
+    for probe in [
+        "{{.Files.Get `../../../../etc/passwd`}}",
+        "{{.Files.Get `/etc/passwd`}}",
+        "{{.Files.Glob `/etc/*`}}",
+        "{{(.Files.Get `x`).Lines}}",
+    ] {
+        // As Go has it: what is missing has no value, whatever is asked of it.
+        assert_eq!(run(&profile::HELM, probe, Budget::default()).expect("nothing there"), "<no value>");
+    }
+    let text = "{{$f := dict `Files` (dict `Get` `g`)}}{{$f.Files.Get `../../x`}}";
+    let error = run(&profile::HELM, text, Budget::default()).expect_err("a key, no method");
+    assert!(error.message.contains("Get is not a method but has arguments"), "{error}");
+    for name in ["readFile", "readDir", "file", "exec", "http", "import"] {
+        let error = run(&profile::HELM, &format!("{{{{{name} `/etc/passwd`}}}}"), Budget::default())
+            .expect_err("no such function");
+        assert_eq!(error.message, format!("function \"{name}\" not defined"));
+    }
+}
+
+/// Attack row 20: a thousand keys; the budget for slow cryptography ends it long before.
+#[cfg(feature = "crypto")]
+#[test]
+fn row_20_a_thousand_private_keys() {
+    for call in [
+        "genPrivateKey `ecdsa`",
+        "genPrivateKey `ed25519`",
+        "derivePassword 1 `long` `p` `u` `s`",
+        "bcrypt `x`",
+        "htpasswd `u` `p`",
+        "genCAWithKey `ca` 1 (genPrivateKey `ecdsa`)",
+    ] {
+        let budget = Budget { crypto: 3, ..Budget::default() };
+        let text = format!("{{{{range until 1000}}}}{{{{$k := {call}}}}}{{{{end}}}}");
+        let error = run(&profile::HELM, &text, budget).expect_err("it must be stopped");
+        assert!(matches!(error.kind, ErrorKind::Limit(Limit::Crypto)), "{call}: {error}");
+        assert!(error.node.is_some(), "{error}");
+    }
+}
+
+/// Attack row 20: `tpl` within `tpl`, nested by hand and by a template that grows its own text.
+#[test]
+fn row_20_deep_tpl() {
+    let by_hand = "{{$t := `x`}}{{range until 2000}}{{$t = printf `{{tpl %q .}}` $t | trunc 100000}}{{end}}{{tpl $t .}}";
+    let error = run(&profile::HELM, by_hand, small()).expect_err("it must be stopped");
+    assert!(matches!(error.innermost().kind, ErrorKind::Limit(_) | ErrorKind::Parse), "{error}");
+    stopped(
+        "{{$d := dict}}{{$_ := set $d `t` `{{tpl .t .}}`}}{{tpl $d.t $d}}",
+        &[Limit::Depth, Limit::Steps, Limit::Memory],
+    );
+    stopped(
+        "{{$d := dict}}{{$_ := set $d `t` `{{tpl .t .}}{{tpl .t .}}`}}{{tpl $d.t $d}}",
+        &[Limit::Depth, Limit::Steps, Limit::Memory],
+    );
+}
+
+/// Attack row 20: the same program and thread are usable at once after each stop.
+#[test]
+fn row_20_usable_after_a_stop() {
+    for text in ["{{range 1000000000}}{{end}}", "{{repeat 1000000000 `x`}}", "{{until 1000000000}}"] {
+        run(&profile::HELM, text, small()).expect_err("stopped");
+        assert_eq!(run(&profile::HELM, "{{.s}}", small()).expect("as before"), "x");
     }
 }
 

@@ -1,0 +1,1 @@
+[{{ lookup "v1" "Secret" "" "" }}{{ getHostByName "localhost" }}{{ .Files.Get "../../../../../../etc/passwd" }}]

@@ -1,0 +1,1 @@
+[{{ env "PATH" }}{{ expandenv "$HOME$PATH$FORMWORK_SECRET" }}{{ getHostByName "localhost" }}]

@@ -1,0 +1,1 @@
+{{ range until 1000 }}{{ $key := genPrivateKey "ecdsa" }}{{ end }}

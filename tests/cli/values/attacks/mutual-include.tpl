@@ -1,0 +1,2 @@
+{{ define "a" }}{{ include "b" . }}{{ end }}{{ define "b" }}{{ include "a" . }}{{ end }}
+{{ include "a" . }}

@@ -1,0 +1,2 @@
+{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ template "a" . }}{{ end }}
+{{ template "a" . }}

@@ -1,0 +1,1 @@
+{{ regexMatch "^(a+)+$" (printf "%s!" (repeat 50000 "a")) }}

@@ -1,0 +1,3 @@
+{{ $text := "{{ upper }}" }}
+first
+{{ tpl $text . }}
