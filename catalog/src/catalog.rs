@@ -18,6 +18,7 @@ use crate::apply::{Applied, What, apply};
 use crate::blobs::Blobs;
 use crate::error::{OpenError, ReadError, StoreError, WriteError};
 use crate::faults::{Faults, Point};
+use crate::jobs::{Job, JobKind, Milliseconds, Origin, Remembered};
 use crate::lock::Lock;
 use crate::publication::{Publication, SyncFailure};
 use crate::report::{ReportedVersion, attach};
@@ -266,10 +267,29 @@ impl Catalog {
     }
 
     /// Adds a registry of which nothing is known yet, or changes where one comes from. `at` is the time it is, in
-    /// seconds since 1970, UTC.
+    /// seconds since 1970, UTC. Its origin stays what it was; a new one is of the settings.
     pub async fn add_registry(&self, name: &RegistryName, source: &str, at: i64) -> Result<(), WriteError> {
         let (name, source) = (name.clone(), source.to_owned());
-        self.write(move |inner| async move { inner.add_registry(name, source, at).await }).await
+        self.write(move |inner| async move { inner.add_registry(name, source, None, at).await }).await
+    }
+
+    /// [`Catalog::add_registry`], with who asked for it and what it takes to ask again after a restart.
+    pub async fn add_registry_from(
+        &self,
+        name: &RegistryName,
+        source: &str,
+        origin: Origin,
+        config: Option<String>,
+        at: i64,
+    ) -> Result<(), WriteError> {
+        let (name, source) = (name.clone(), source.to_owned());
+        let from = Some((origin, config));
+        self.write(move |inner| async move { inner.add_registry(name, source, from, at).await }).await
+    }
+
+    /// Who asked for each registry that is remembered.
+    pub async fn origins(&self) -> Result<Vec<Remembered>, WriteError> {
+        Ok(self.0.store.origins().await?)
     }
 
     /// Removes a registry with everything that was published from it; `false` if there is none.
@@ -317,6 +337,89 @@ impl Catalog {
     pub async fn record_failure(&self, name: &RegistryName, failure: SyncFailure) -> Result<(), WriteError> {
         let name = name.clone();
         self.write(move |inner| async move { inner.record_failure(name, failure).await }).await
+    }
+
+    /// Asks for a job of a registry: it becomes due at `now` if it was not due before. However often somebody asks,
+    /// there is one job; asked for while it runs, it is due again when it ends. `false`: there is no such registry.
+    pub async fn ask_job(
+        &self,
+        name: &RegistryName,
+        kind: JobKind,
+        cause: &str,
+        now: Milliseconds,
+    ) -> Result<bool, WriteError> {
+        self.check_open()?;
+        Ok(self.0.store.ask_job(name, kind, cause, now).await?)
+    }
+
+    /// Takes the job that has been due for the longest, if one is, until `until`: nobody else gets it before.
+    pub async fn take_job(
+        &self,
+        kind: JobKind,
+        owner: &str,
+        now: Milliseconds,
+        until: Milliseconds,
+    ) -> Result<Option<Job>, WriteError> {
+        self.check_open()?;
+        let Some(row) = self.0.store.take_job(kind, owner, now, until).await? else { return Ok(None) };
+        let snapshot = self.0.snapshot.load();
+        let registry = snapshot.registries.values().find(|registry| registry.id == row.registry);
+        // Removed between the two: its row went with it.
+        Ok(registry.map(|registry| Job {
+            registry: registry.name.clone(),
+            cause: row.cause,
+            attempts: row.attempts,
+            due_at: row.due_at,
+        }))
+    }
+
+    /// When the next job can be taken: when one is due, or the lease of another owner runs out.
+    pub async fn next_job(&self, kind: JobKind, owner: &str) -> Result<Option<Milliseconds>, WriteError> {
+        self.check_open()?;
+        Ok(self.0.store.next_job(kind, owner).await?)
+    }
+
+    /// Keeps the jobs of an owner from being taken by others for longer.
+    pub async fn renew_jobs(
+        &self,
+        kind: JobKind,
+        owner: &str,
+        until: Milliseconds,
+    ) -> Result<(), WriteError> {
+        self.check_open()?;
+        Ok(self.0.store.renew_jobs(kind, owner, until).await?)
+    }
+
+    /// Gives a job back that is done for now, due again at `next`, or at once if it was asked for meanwhile. Tells
+    /// when it is due; `None` if the job was not this owner's any more.
+    pub async fn finish_job(
+        &self,
+        name: &RegistryName,
+        kind: JobKind,
+        owner: &str,
+        attempts: u32,
+        next: Milliseconds,
+    ) -> Result<Option<Milliseconds>, WriteError> {
+        self.check_open()?;
+        let Some(registry) = self.0.registry(name) else { return Ok(None) };
+        Ok(self.0.store.finish_job(registry.id, kind, owner, attempts, next).await?)
+    }
+
+    /// Frees the jobs of every owner but this one: for whoever knows that the others are dead, as the holder of the
+    /// data directory does when it starts.
+    pub async fn release_jobs(&self, kind: JobKind, owner: &str) -> Result<u64, WriteError> {
+        self.check_open()?;
+        Ok(self.0.store.release_jobs(kind, owner).await?)
+    }
+
+    /// There is nothing to do for a registry any more.
+    pub async fn drop_job(&self, name: &RegistryName, kind: JobKind) -> Result<(), WriteError> {
+        self.check_open()?;
+        Ok(self.0.store.drop_job(name, kind).await?)
+    }
+
+    fn check_open(&self) -> Result<(), WriteError> {
+        self.0.check_open()
     }
 
     /// Waits for writes that were begun, refuses later ones, and gives the data directory back. Reading what is in
@@ -387,17 +490,26 @@ impl Inner {
         self: Arc<Self>,
         name: RegistryName,
         source: String,
+        from: Option<(Origin, Option<String>)>,
         at: i64,
     ) -> Result<(), WriteError> {
         let _writing = self.writing.lock().await;
         self.check_open()?;
         let old = self.registry(&name);
-        if old.as_ref().is_some_and(|old| old.source == source && old.name.as_str() == name.as_str()) {
-            return Ok(());
-        }
+        let known = old.as_ref().filter(|old| old.source == source && old.name.as_str() == name.as_str());
         let mut connection = self.store.writer().await;
         let mut transaction = self.store.begin(&mut connection).await?;
+        if let Some(known) = known {
+            if let Some((origin, config)) = from {
+                transaction.set_origin(known.id, origin, config).await?;
+                transaction.commit().await?;
+            }
+            return Ok(());
+        }
         let id = transaction.add_registry(&name, &source).await?;
+        if let Some((origin, config)) = from {
+            transaction.set_origin(id, origin, config).await?;
+        }
         let generation = transaction.generation(&name, "registry-added", at).await?;
         transaction.commit().await?;
         let mut registry = match old {

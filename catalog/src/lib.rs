@@ -47,6 +47,7 @@ mod error;
 )]
 mod faults;
 pub mod fsck;
+mod jobs;
 mod locate;
 mod lock;
 mod publication;
@@ -64,6 +65,7 @@ pub use catalog::{Blob, CacheSize, Catalog, Opened, Options, Published};
 pub use error::{OpenError, ReadError, StoreError, WriteError};
 #[cfg(any(test, feature = "testing"))]
 pub use faults::{Faults, Point};
+pub use jobs::{Job, JobKind, Milliseconds, Origin, Remembered};
 pub use locate::{Missing, NEAR, Resolved};
 pub use publication::{Facts, FileEntry, Publication, PublishedCollection, PublishedVersion, SyncFailure};
 pub use report::{NeededReference, Report, ReportState, ReportedVersion};

@@ -101,6 +101,10 @@ pub(crate) struct ServeArguments {
     /// Time between two looks at a Git source, like 30s, 5m or 1h [default: 5m]
     #[arg(long, value_name = "TIME")]
     pub(crate) poll: Option<String>,
+    /// Remove registries that were served before and are not named any more, with everything published from them;
+    /// otherwise they stay served as they were
+    #[arg(long)]
+    pub(crate) remove_unlisted: bool,
     /// Write one line for every request to this file (`-` for standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) access_log: Option<PathBuf>,

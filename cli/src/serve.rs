@@ -76,6 +76,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
                 poll: settings.poll.value,
                 memory: SCAN_MEMORY,
                 wall: SCAN_WALL,
+                remove_unlisted: settings.remove_unlisted.value,
             },
         )
         .await?,

@@ -63,6 +63,7 @@ pub(crate) struct Settings {
     pub(crate) tls_key: Setting<Option<PathBuf>>,
     pub(crate) workers: Setting<usize>,
     pub(crate) poll: Setting<Duration>,
+    pub(crate) remove_unlisted: Setting<bool>,
     pub(crate) access_log: Setting<Option<PathBuf>>,
     pub(crate) home: Setting<Option<Home>>,
     pub(crate) registries: Vec<Setting<RegistryConfig>>,
@@ -79,6 +80,7 @@ struct File {
     tls_key: Option<Spanned<String>>,
     workers: Option<Spanned<u16>>,
     poll: Option<Spanned<String>>,
+    remove_unlisted: Option<Spanned<bool>>,
     access_log: Option<Spanned<String>>,
     default_registry: Option<Spanned<String>>,
     registries: BTreeMap<Spanned<String>, FileRegistry>,
@@ -202,6 +204,10 @@ impl Settings {
             value: workers.get_ref().to_string(),
             origin: lookup.in_file(workers.span().start),
         });
+        let remove_unlisted_in_file = file.remove_unlisted.as_ref().map(|remove| Setting {
+            value: remove.get_ref().to_string(),
+            origin: lookup.in_file(remove.span().start),
+        });
         let settings = Settings {
             listen: typed(
                 "listen",
@@ -247,6 +253,14 @@ impl Settings {
                 lookup.text(arguments.poll.clone(), "--poll", file.poll.as_ref()),
                 || Duration::from_secs(300),
                 duration,
+            )?,
+            remove_unlisted: typed(
+                "remove-unlisted",
+                lookup
+                    .text(arguments.remove_unlisted.then(|| "true".to_owned()), "--remove-unlisted", None)
+                    .or(remove_unlisted_in_file),
+                || false,
+                |text| text.parse().map_err(|_| format!("`{text}` is neither true nor false")),
             )?,
             access_log: typed(
                 "access-log",
@@ -294,6 +308,11 @@ impl Settings {
             ("tls-key".to_owned(), path(&self.tls_key.value), self.tls_key.origin.clone()),
             ("workers".to_owned(), self.workers.value.to_string(), self.workers.origin.clone()),
             ("poll".to_owned(), format!("{}s", self.poll.value.as_secs()), self.poll.origin.clone()),
+            (
+                "remove-unlisted".to_owned(),
+                self.remove_unlisted.value.to_string(),
+                self.remove_unlisted.origin.clone(),
+            ),
             ("access-log".to_owned(), path(&self.access_log.value), self.access_log.origin.clone()),
             ("default-registry".to_owned(), home.unwrap_or_default(), self.home.origin.clone()),
         ];

@@ -35,8 +35,9 @@ impl DirectoryTree {
                 if entry.file_name() == ".git" {
                     continue;
                 }
-                (entry.file_name(), metadata.len(), metadata.mtime(), metadata.mtime_nsec(), metadata.mode())
-                    .hash(&mut hasher);
+                let times =
+                    [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
+                (entry.file_name(), metadata.len(), metadata.ino(), metadata.mode(), times).hash(&mut hasher);
                 if metadata.is_dir() {
                     stack.push(entry.path());
                 }

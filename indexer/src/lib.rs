@@ -1,6 +1,6 @@
 //! How registries get in: fetch, scan, publish, again.
 //!
-//! One task a registry. Each sync runs in a child process under limits ([`scan::child`]): it fetches into a bare
+//! Everything to do is a job in the store, given out in turn ([`schedule`]). Each sync runs in a child process under limits ([`scan::child`]): it fetches into a bare
 //! mirror with gix (or opens a directory), walks the tree without a work tree, and streams what it finds back over
 //! a pipe. The parent stores blobs ahead in small batches and publishes in one short transaction. Whatever fails
 //! on the way leaves what was published untouched.
@@ -14,7 +14,10 @@ mod publish;
 pub mod scan;
 mod schedule;
 pub mod source;
+mod watch;
 
 pub use scan::child::run_scan_child;
-pub use schedule::{Indexer, IndexerConfig, RegistryConfig, RegistryStatus, State, SyncError};
+pub use schedule::{
+    Indexer, IndexerConfig, Outcome, RegistryConfig, RegistryStatus, State, SyncError, SyncStatistics,
+};
 pub use source::{Source, SourceError};

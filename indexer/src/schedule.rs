@@ -1,35 +1,33 @@
-//! When registries are looked at: at the start, then by the clock, or when somebody asks.
+//! When registries are looked at: at the start, then by the clock, or when somebody asks or a directory changes.
 //!
-//! One task a registry; few of them fetch and scan at a time, in the order they ask, so that a large registry
-//! does not keep the others waiting for more than its own turn. A failure is recorded beside what is published,
-//! which stays, and tried again after a while that grows.
+//! Everything there is to do is a job in the store, at most one for each registry ([`catalog::JobKind::Sync`]). One
+//! loop takes jobs as they become due and gives turns ([`dispatch`]); a turn is one look ([`sync`]); [`timing`] says
+//! when the next one is due; directories are watched besides (`watch`). [`Indexer`] owns all tasks: what it does not
+//! know does not run.
+//!
+//! A registry that nobody names any more is *detached*: served as it was, and not brought up to date.
 
-use std::collections::BTreeMap;
+mod dispatch;
+mod status;
+mod stored;
+mod sync;
+mod timing;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use catalog::{Catalog, SyncFailure, Viewer};
+use catalog::{Catalog, JobKind, Milliseconds, Origin, Viewer};
 use schema::{Digest, RegistryName};
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
-use tokio::time::sleep;
 
-use crate::directory::DirectoryTree;
-use crate::publish;
-use crate::scan::parent::{Scan, ScanConfig, scan};
-use crate::scan::protocol::Job;
 use crate::source::Source;
-
-/// Fetches and scans at a time.
-const AT_ONCE: usize = 2;
-
-/// How often a directory is looked at for changes: by names, sizes and times alone.
-const DIRECTORY_POLL: Duration = Duration::from_secs(1);
-
-/// The first wait after a failure; each further one is twice as long, up to the poll interval.
-const FIRST_RETRY: Duration = Duration::from_secs(5);
+use crate::watch::watch_directory;
+pub use status::{Outcome, RegistryStatus, State, SyncStatistics};
+pub(crate) use sync::Turn;
 
 /// A registry to keep up to date.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,40 +55,9 @@ pub struct IndexerConfig {
     pub memory: u64,
     /// Time one fetch and scan may take.
     pub wall: Duration,
-}
-
-/// What a registry's task is doing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
-    /// In line for its turn.
-    Waiting,
-    /// Fetching and scanning; so many versions have come in.
-    Scanning {
-        /// Versions so far.
-        versions: usize,
-    },
-    /// Putting what was found in the catalogue.
-    Publishing,
-    /// Up to date as of the last look.
-    Ready,
-    /// The last look failed; what was published stays.
-    Failed {
-        /// Why, in one sentence.
-        message: String,
-    },
-}
-
-/// How a registry stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegistryStatus {
-    /// Which.
-    pub name: RegistryName,
-    /// What its task is doing.
-    pub state: State,
-    /// When it was last found up to date or brought up to date: seconds since 1970, UTC.
-    pub last_success: Option<i64>,
-    /// When it is looked at next.
-    pub next: Option<i64>,
+    /// Whether a registry of the settings that they do not name any more is removed with everything published from
+    /// it; otherwise it is detached.
+    pub remove_unlisted: bool,
 }
 
 /// Why a registry could not be brought up to date.
@@ -121,20 +88,48 @@ impl From<catalog::WriteError> for SyncError {
 /// Keeps registries up to date until it is shut down.
 #[derive(Debug)]
 pub struct Indexer {
-    tasks: Mutex<Vec<JoinHandle<()>>>,
+    shared: Arc<Shared>,
     stop: watch::Sender<bool>,
-    registries: BTreeMap<RegistryName, Arc<Registry>>,
+    dispatcher: Mutex<Option<JoinHandle<()>>>,
+    /// Held while a registry is added or removed: one after the other.
+    changing: tokio::sync::Mutex<()>,
 }
 
+/// What the loop, the syncs and the watchers share.
+#[derive(Debug)]
+struct Shared {
+    catalog: Catalog,
+    config: IndexerConfig,
+    /// Tells this process from another one that had the store before.
+    owner: String,
+    registries: RwLock<BTreeMap<RegistryName, Arc<Registry>>>,
+    detached: RwLock<BTreeMap<RegistryName, RegistryStatus>>,
+    /// Asked for and not in the store yet: each registry once, with the last cause.
+    asked: Mutex<VecDeque<(RegistryName, &'static str)>>,
+    /// Something may be due, or a turn be free.
+    wake: Notify,
+    ended: status::Ended,
+}
+
+/// A registry that is kept up to date.
 #[derive(Debug)]
 struct Registry {
     config: RegistryConfig,
     status: Mutex<RegistryStatus>,
-    asked: Notify,
+    /// Since when it has been waiting for its turn, if it has.
+    waiting_since: Mutex<Option<Milliseconds>>,
+    /// The fingerprint of a directory that was scanned.
+    fingerprint: Mutex<Option<u64>>,
+    /// Set when it is removed: whatever is done for it ends.
+    gone: watch::Sender<bool>,
+    /// Held by its sync.
+    busy: tokio::sync::Mutex<()>,
 }
 
 impl Indexer {
-    /// Starts a task for each registry; a registry of the catalogue that is not among them is removed from it.
+    /// Starts keeping registries up to date: those of the settings, and those the store remembers as added while a
+    /// server ran. What the settings named once and do not name any more is detached, or removed if the
+    /// configuration says so.
     ///
     /// # Errors
     /// When the catalogue does not take a registry, or there is no place for mirrors.
@@ -147,48 +142,147 @@ impl Indexer {
             SyncError::new(format!("{} cannot be made: {error}", config.mirrors.display()))
         })?;
         let (stop, stopped) = watch::channel(false);
-        let turns = Arc::new(Semaphore::new(AT_ONCE));
-        let config = Arc::new(config);
-        for other in catalog.snapshot().visible(&Viewer::Operator) {
-            if !registries.iter().any(|registry| registry.name == other.name) {
-                tracing::warn!(registry = %other.name, "is not among the registries any more, and is removed");
-                catalog.remove_registry(&other.name, now()).await?;
+        let remove_unlisted = config.remove_unlisted;
+        let shared = Arc::new(Shared {
+            catalog,
+            config,
+            owner: format!("{}-{}", std::process::id(), milliseconds()),
+            registries: RwLock::default(),
+            detached: RwLock::default(),
+            asked: Mutex::default(),
+            wake: Notify::new(),
+            ended: status::Ended::default(),
+        });
+        // Whoever opened the catalogue holds the data directory's lock: every other owner is dead.
+        let taken_over = shared.catalog.release_jobs(JobKind::Sync, &shared.owner).await?;
+        if taken_over > 0 {
+            tracing::info!(jobs = taken_over, "syncs that a server left behind are taken up");
+        }
+        let remembered = shared.catalog.origins().await?;
+        for registry in registries {
+            let source = registry.source.to_string();
+            let (name, origin) = (registry.name.clone(), Origin::Settings);
+            shared.catalog.add_registry_from(&name, &source, origin, None, now()).await?;
+            shared.keep(registry, "start");
+        }
+        for other in remembered {
+            if shared.registry(&other.name).is_some() {
+                continue;
+            }
+            let config = match other.origin {
+                Origin::Settings => None,
+                Origin::Admin | Origin::Discovered => stored::read(&other),
+            };
+            match config {
+                Some(config) => shared.keep(config, "start"),
+                None if remove_unlisted && other.origin == Origin::Settings => {
+                    tracing::warn!(registry = %other.name, "is not among the registries any more, and is removed");
+                    shared.catalog.remove_registry(&other.name, now()).await?;
+                    shared.drop_mirror(&other.name).await;
+                }
+                None => {
+                    tracing::warn!(registry = %other.name, "is not among the registries any more: served as it was, and not brought up to date");
+                    shared.detach(&other.name).await?;
+                }
             }
         }
-        let mut indexer = Indexer { tasks: Mutex::default(), stop, registries: BTreeMap::new() };
-        for registry in registries {
-            catalog.add_registry(&registry.name, &registry.source.to_string(), now()).await?;
-            let status = RegistryStatus {
-                name: registry.name.clone(),
-                state: State::Waiting,
-                last_success: None,
-                next: None,
-            };
-            let registry =
-                Arc::new(Registry { config: registry, status: Mutex::new(status), asked: Notify::new() });
-            indexer.registries.insert(registry.config.name.clone(), registry.clone());
-            let task =
-                Task { registry, catalog: catalog.clone(), config: config.clone(), turns: turns.clone() };
-            let handle = tokio::spawn(task.run(stopped.clone()));
-            indexer.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
-        }
-        Ok(indexer)
+        let dispatcher = tokio::spawn(dispatch::run(shared.clone(), stopped));
+        Ok(Indexer {
+            shared,
+            stop,
+            dispatcher: Mutex::new(Some(dispatcher)),
+            changing: tokio::sync::Mutex::default(),
+        })
     }
 
-    /// Asks for a registry to be looked at now; false if it is none of ours.
+    /// Adds a registry while the server runs, as its administrator asks, or changes where one comes from. It is
+    /// looked at as soon as there is a turn, and again after every restart.
+    ///
+    /// # Errors
+    /// When the catalogue does not take it.
+    pub async fn add(&self, registry: RegistryConfig) -> Result<(), SyncError> {
+        self.add_from(registry, Origin::Admin).await
+    }
+
+    /// [`Indexer::add`], saying who asked for it.
+    ///
+    /// # Errors
+    /// When the catalogue does not take it.
+    pub async fn add_from(&self, registry: RegistryConfig, origin: Origin) -> Result<(), SyncError> {
+        let _changing = self.changing.lock().await;
+        self.shared.end(&registry.name).await;
+        let config = (origin != Origin::Settings).then(|| stored::write(&registry));
+        let source = registry.source.to_string();
+        self.shared.catalog.add_registry_from(&registry.name, &source, origin, config, now()).await?;
+        self.shared.keep(registry, "added");
+        Ok(())
+    }
+
+    /// Removes a registry with everything that was published from it, and its mirror; a sync of it that is under way
+    /// ends first. `false` if there is none of that name.
+    ///
+    /// # Errors
+    /// When the catalogue does not let go of it.
+    pub async fn remove(&self, name: &RegistryName) -> Result<bool, SyncError> {
+        let _changing = self.changing.lock().await;
+        self.shared.end(name).await;
+        let removed = self.shared.catalog.remove_registry(name, now()).await?;
+        self.shared.drop_mirror(name).await;
+        Ok(removed)
+    }
+
+    /// Stops bringing a registry up to date; what was published from it stays served. `false` if it was not kept.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be written.
+    pub async fn detach(&self, name: &RegistryName) -> Result<bool, SyncError> {
+        let _changing = self.changing.lock().await;
+        let kept = self.shared.end(name).await;
+        if kept {
+            self.shared.detach(name).await?;
+        }
+        Ok(kept)
+    }
+
+    /// Asks for a registry to be looked at as soon as there is a turn; false if it is none that is kept up to date.
+    /// However often it is asked for, it is looked at once, and once more if it was asked for while that went on.
     pub fn sync_now(&self, name: &RegistryName) -> bool {
-        let registry = self.registries.get(name);
-        registry.inspect(|registry| registry.asked.notify_one()).is_some()
+        self.sync_because(name, "asked")
+    }
+
+    /// [`Indexer::sync_now`], with the cause for the log.
+    pub fn sync_because(&self, name: &RegistryName, cause: &'static str) -> bool {
+        let known = self.shared.registry(name);
+        known.inspect(|registry| self.shared.ask_for(registry, cause)).is_some()
     }
 
     /// How every registry stands, by name.
     pub fn status(&self) -> Vec<RegistryStatus> {
-        self.registries.values().map(|registry| registry.status().clone()).collect()
+        let mut all = self.shared.detached().clone();
+        let kept = self.shared.registries();
+        all.extend(kept.values().map(|registry| (registry.config.name.clone(), registry.status().clone())));
+        all.into_values().collect()
+    }
+
+    /// Figures of the queue. What has ended is told once.
+    pub fn statistics(&self) -> SyncStatistics {
+        let now = milliseconds();
+        let registries = self.shared.registries();
+        let waiting = registries.values().filter_map(|registry| registry.waiting(now)).collect::<Vec<_>>();
+        let running = registries
+            .values()
+            .filter(|registry| matches!(registry.status().state, State::Scanning { .. } | State::Publishing));
+        SyncStatistics {
+            queued: waiting.len(),
+            running: running.count(),
+            lag: waiting.into_iter().max().unwrap_or_default(),
+            ended: self.shared.ended.take(),
+        }
     }
 
     /// Whether every registry has been looked at once, well or not.
     pub fn settled(&self) -> bool {
-        self.registries.values().all(|registry| {
+        self.shared.registries().values().all(|registry| {
             let status = registry.status();
             status.last_success.is_some() || matches!(status.state, State::Failed { .. })
         })
@@ -198,144 +292,160 @@ impl Indexer {
     pub async fn shutdown(&self) {
         // It fails when no task is left to hear it.
         let _ = self.stop.send(true);
-        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
-        for task in tasks {
+        let dispatcher = self.dispatcher.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(dispatcher) = dispatcher {
             // A task that panicked has said so already.
-            drop(task.await);
+            drop(dispatcher.await);
+        }
+        for registry in std::mem::take(&mut *self.shared.registries_mut()).into_values() {
+            registry.gone.send_replace(true);
+        }
+    }
+}
+
+impl Shared {
+    fn registries(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<RegistryName, Arc<Registry>>> {
+        self.registries.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn registries_mut(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<RegistryName, Arc<Registry>>> {
+        self.registries.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn detached(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<RegistryName, RegistryStatus>> {
+        self.detached.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn registry(&self, name: &RegistryName) -> Option<Arc<Registry>> {
+        self.registries().get(name).cloned()
+    }
+
+    /// Keeps a registry up to date from now on.
+    fn keep(self: &Arc<Self>, config: RegistryConfig, cause: &'static str) {
+        let registry = Arc::new(Registry::new(config));
+        self.detached.write().unwrap_or_else(PoisonError::into_inner).remove(&registry.config.name);
+        self.registries_mut().insert(registry.config.name.clone(), registry.clone());
+        if let Source::Directory(path) = &registry.config.source {
+            let (shared, of, gone) = (self.clone(), registry.clone(), registry.gone.subscribe());
+            tokio::spawn(watch_directory(path.clone(), gone, move || shared.ask_for(&of, "changed")));
+        }
+        self.ask_for(&registry, cause);
+    }
+
+    /// Ends everything that is done for a registry; whether there was one.
+    async fn end(&self, name: &RegistryName) -> bool {
+        let Some(registry) = self.registries_mut().remove(name) else {
+            self.detached.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+            return false;
+        };
+        registry.gone.send_replace(true);
+        // Its sync, if there is one, has heard it and ends.
+        drop(registry.busy.lock().await);
+        true
+    }
+
+    /// Shows a registry of the catalogue as one that is not brought up to date.
+    async fn detach(&self, name: &RegistryName) -> Result<(), SyncError> {
+        self.catalog.drop_job(name, JobKind::Sync).await?;
+        let snapshot = self.catalog.snapshot();
+        let registry = snapshot.registry(&Viewer::Operator, name);
+        let status = RegistryStatus {
+            name: name.clone(),
+            state: State::Detached,
+            last_success: registry.and_then(|registry| registry.indexed_at),
+            next: None,
+        };
+        self.detached.write().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), status);
+        Ok(())
+    }
+
+    fn ask_for(&self, registry: &Registry, cause: &'static str) {
+        registry.waits();
+        self.ask(&registry.config.name, cause);
+        self.wake.notify_one();
+    }
+
+    fn ask(&self, name: &RegistryName, cause: &'static str) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        match asked.iter_mut().find(|(other, _)| other == name) {
+            Some(known) => known.1 = cause,
+            None => asked.push_back((name.clone(), cause)),
+        }
+    }
+
+    fn next_asked(&self) -> Option<(RegistryName, &'static str)> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    /// A mirror is a cache: failing to remove one is not worth failing for.
+    async fn drop_mirror(&self, name: &RegistryName) {
+        let path = mirror(&self.config.mirrors, name);
+        let removed = {
+            let path = path.clone();
+            tokio::task::spawn_blocking(move || std::fs::remove_dir_all(path)).await
+        };
+        match removed {
+            Ok(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(registry = %name, path = %path.display(), %error, "its mirror could not be removed");
+            }
+            _ => {}
         }
     }
 }
 
 impl Registry {
-    fn status(&self) -> std::sync::MutexGuard<'_, RegistryStatus> {
+    fn new(config: RegistryConfig) -> Registry {
+        let status = RegistryStatus {
+            name: config.name.clone(),
+            state: State::Waiting,
+            last_success: None,
+            next: None,
+        };
+        Registry {
+            config,
+            status: Mutex::new(status),
+            waiting_since: Mutex::default(),
+            fingerprint: Mutex::default(),
+            gone: watch::channel(false).0,
+            busy: tokio::sync::Mutex::default(),
+        }
+    }
+
+    fn status(&self) -> MutexGuard<'_, RegistryStatus> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-struct Task {
-    registry: Arc<Registry>,
-    catalog: Catalog,
-    config: Arc<IndexerConfig>,
-    turns: Arc<Semaphore>,
-}
-
-impl Task {
-    async fn run(self, mut stop: watch::Receiver<bool>) {
-        tokio::select! {
-            () = self.keep_up_to_date() => {}
-            _ = stop.wait_for(|stop| *stop) => {}
-        }
-    }
-
-    async fn keep_up_to_date(&self) {
-        let mut failures = 0u32;
-        loop {
-            let fingerprint = self.fingerprint().await;
-            match self.sync().await {
-                Ok(()) => failures = 0,
-                Err(error) => {
-                    failures += 1;
-                    self.failed(error).await;
-                }
-            }
-            let wait = match failures {
-                0 => self.config.poll,
-                failures => {
-                    (FIRST_RETRY * 2u32.saturating_pow(failures - 1)).min(self.config.poll.max(FIRST_RETRY))
-                }
-            };
-            self.registry.status().next = Some(now() + wait.as_secs() as i64);
-            tokio::select! {
-                () = sleep(wait) => {}
-                () = self.registry.asked.notified() => {}
-                () = self.changed(fingerprint) => {}
-            }
-        }
-    }
-
-    /// A number that changes with a directory source; none for Git.
-    async fn fingerprint(&self) -> Option<u64> {
-        let Source::Directory(path) = &self.registry.config.source else { return None };
-        let tree = DirectoryTree::new(path);
-        tokio::task::spawn_blocking(move || tree.fingerprint()).await.ok()
-    }
-
-    /// Ends when a directory source has changed and then stood still for a moment: half a save is not published.
-    async fn changed(&self, before: Option<u64>) {
-        if before.is_none() {
-            return std::future::pending().await;
-        }
-        let mut last = before;
-        loop {
-            sleep(DIRECTORY_POLL / 2).await;
-            let current = self.fingerprint().await;
-            if current != before && current == last {
-                return;
-            }
-            last = current;
-        }
-    }
-
-    async fn sync(&self) -> Result<(), SyncError> {
-        let config = &self.registry.config;
-        let name = &config.name;
-        self.state(State::Waiting);
-        let _turn = self.turns.acquire().await.map_err(|_| SyncError::new("the server is stopping"))?;
-        self.state(State::Scanning { versions: 0 });
-        let started = std::time::Instant::now();
-        let snapshot = self.catalog.snapshot();
-        let before = snapshot.registry(&Viewer::Operator, name);
-        let published = before
-            .filter(|registry| publish::is_current(registry))
-            .and_then(|registry| registry.commit.clone());
-        let job = Job {
-            source: config.source.clone(),
-            branch: config.branch.clone(),
-            mirror: mirror(&self.config.mirrors, name),
-            known: publish::known(before.map(|registry| &**registry)),
-            published,
-        };
-        std::fs::create_dir_all(&job.mirror)
-            .map_err(|error| SyncError::new(format!("{} cannot be made: {error}", job.mirror.display())))?;
-        let scan_config = ScanConfig {
-            program: self.config.program.clone(),
-            arguments: self.config.arguments.clone(),
-            memory: self.config.memory,
-            wall: self.config.wall,
-        };
-        let found =
-            scan(&scan_config, &self.catalog, &job, |versions| self.state(State::Scanning { versions }))
-                .await?;
-        match found {
-            Scan::Unchanged => tracing::debug!(registry = %name, "nothing changed"),
-            Scan::Found(tree) => {
-                self.state(State::Publishing);
-                let publication =
-                    publish::publication(config, before.map(|registry| &**registry), *tree, now())?;
-                let versions = publication.versions.len();
-                let published = self.catalog.publish(publication).await?;
-                let milliseconds = started.elapsed().as_millis() as u64;
-                tracing::info!(registry = %name, versions, generation = published.generation, milliseconds, "published");
-            }
-        }
-        let mut status = self.registry.status();
-        status.state = State::Ready;
-        status.last_success = Some(now());
-        Ok(())
-    }
-
-    async fn failed(&self, error: SyncError) {
-        let name = &self.registry.config.name;
-        tracing::warn!(registry = %name, %error, "could not be brought up to date; what was published stays");
-        let failure = SyncFailure { message: error.to_string(), hint: None, at: now() };
-        if let Err(error) = self.catalog.record_failure(name, failure).await {
-            tracing::error!(registry = %name, %error, "the failure could not be recorded");
-        }
-        self.state(State::Failed { message: error.to_string() });
     }
 
     fn state(&self, state: State) {
-        self.registry.status().state = state;
+        if !matches!(state, State::Waiting) {
+            *self.waiting_since.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        self.status().state = state;
+    }
+
+    /// It is in line from now on, if it was not before.
+    fn waits(&self) {
+        self.waiting_since.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(milliseconds());
+    }
+
+    /// How long it has waited for its turn behind the time it was due, if it does.
+    fn waiting(&self, now: Milliseconds) -> Option<Duration> {
+        let status = self.status().clone();
+        if matches!(status.state, State::Scanning { .. } | State::Publishing) {
+            return None;
+        }
+        let asked = *self.waiting_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = status.next.map(|next| next * 1_000).filter(|due| *due <= now);
+        let since = asked.into_iter().chain(due).min()?;
+        Some(Duration::from_millis((now - since).max(0) as u64))
+    }
+
+    /// Whether a directory is as it was when it was last scanned.
+    fn same_as_scanned(&self, fingerprint: Option<u64>) -> bool {
+        *self.fingerprint.lock().unwrap_or_else(PoisonError::into_inner) == fingerprint
+    }
+
+    fn scanned(&self, fingerprint: Option<u64>) {
+        *self.fingerprint.lock().unwrap_or_else(PoisonError::into_inner) = fingerprint;
     }
 }
 
@@ -345,5 +455,9 @@ fn mirror(mirrors: &Path, name: &RegistryName) -> PathBuf {
 }
 
 fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+    milliseconds() / 1_000
+}
+
+fn milliseconds() -> Milliseconds {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

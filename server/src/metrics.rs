@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use indexer::SyncStatistics;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -52,6 +53,10 @@ pub(crate) struct Metrics {
     workers: Family<Named, Gauge>,
     workers_killed: Gauge,
     registry_age: Family<Named, Gauge>,
+    syncs_queued: Gauge,
+    syncs_running: Gauge,
+    sync_lag: Gauge<f64, AtomicU64>,
+    sync_seconds: Family<Named, Histogram>,
 }
 
 /// What is read when somebody asks.
@@ -63,6 +68,12 @@ pub(crate) struct Observed {
     pub(crate) killed: u64,
     /// Each registry and the seconds since it last succeeded.
     pub(crate) ages: Vec<(String, i64)>,
+    pub(crate) syncs: SyncStatistics,
+}
+
+fn sync_buckets() -> Histogram {
+    // From a look that finds nothing new to the first look at a large registry: 5 milliseconds to 15 minutes.
+    Histogram::new([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0, 900.0])
 }
 
 fn buckets() -> Histogram {
@@ -100,6 +111,10 @@ impl Metrics {
             workers: Family::default(),
             workers_killed: Gauge::default(),
             registry_age: Family::default(),
+            syncs_queued: Gauge::default(),
+            syncs_running: Gauge::default(),
+            sync_lag: Gauge::default(),
+            sync_seconds: Family::new_with_constructor(sync_buckets),
             registry: Registry::default(),
         };
         registry.register(
@@ -146,6 +161,26 @@ impl Metrics {
             "Seconds since each registry was last brought up to date",
             metrics.registry_age.clone(),
         );
+        registry.register(
+            "sync_queue_depth",
+            "Registries that are due and wait for a turn",
+            metrics.syncs_queued.clone(),
+        );
+        registry.register(
+            "sync_running",
+            "Registries that are being fetched, scanned or published",
+            metrics.syncs_running.clone(),
+        );
+        registry.register(
+            "sync_lag_seconds",
+            "How long the registry that waits for the longest has waited",
+            metrics.sync_lag.clone(),
+        );
+        registry.register(
+            "sync_seconds",
+            "Time from a registry's turn to its end, by how it ended",
+            metrics.sync_seconds.clone(),
+        );
         Metrics { registry, ..metrics }
     }
 
@@ -176,6 +211,13 @@ impl Metrics {
         for (name, age) in &observed.ages {
             self.registry_age.get_or_create_owned(&[("registry", name.clone())]).set(*age);
         }
+        self.syncs_queued.set(clamp(observed.syncs.queued));
+        self.syncs_running.set(clamp(observed.syncs.running));
+        self.sync_lag.set(observed.syncs.lag.as_secs_f64());
+        for (outcome, took) in &observed.syncs.ended {
+            let named = [("outcome", outcome.as_str().to_owned())];
+            self.sync_seconds.get_or_create_owned(&named).observe(took.as_secs_f64());
+        }
         let mut text = String::new();
         encode(&mut text, &self.registry).expect("writing to a string does not fail");
         text
@@ -185,6 +227,7 @@ impl Metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use indexer::Outcome;
 
     #[test]
     fn counts_are_said_by_route_and_class() {
@@ -197,6 +240,12 @@ mod tests {
             workers: wire::operations::Workers::default(),
             killed: 0,
             ages: vec![("localhost/a/b".into(), 3)],
+            syncs: SyncStatistics {
+                queued: 2,
+                running: 1,
+                lag: Duration::from_millis(1_500),
+                ended: vec![(Outcome::Published, Duration::from_millis(200))],
+            },
         });
         for line in [
             r#"formwork_http_requests_total{route="resolve",status="2xx"} 1"#,
@@ -204,6 +253,10 @@ mod tests {
             "formwork_catalogue_generation 7",
             "formwork_sql_statements_total 3",
             r#"formwork_registry_age_seconds{registry="localhost/a/b"} 3"#,
+            "formwork_sync_queue_depth 2",
+            "formwork_sync_running 1",
+            "formwork_sync_lag_seconds 1.5",
+            r#"formwork_sync_seconds_count{outcome="published"} 1"#,
         ] {
             assert!(text.contains(line), "{line} is not in\n{text}");
         }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use catalog::Catalog;
-use indexer::{Indexer, RegistryStatus};
+use indexer::{Indexer, RegistryStatus, SyncStatistics};
 use schema::processing::Step;
 use schema::reference::Home;
 use schema::{Kind, RegistryName};
@@ -62,11 +62,25 @@ impl Processor for Arc<Pool> {
 pub trait Syncs: Send + Sync + 'static {
     /// How it goes, by registry.
     fn status(&self) -> Vec<RegistryStatus>;
+
+    /// Figures of the queue; what ended since the last call is told once.
+    fn statistics(&self) -> SyncStatistics;
+
+    /// Asks for a registry to be looked at; `false` if it is not kept up to date.
+    fn sync_now(&self, name: &RegistryName) -> bool;
 }
 
 impl Syncs for Arc<Indexer> {
     fn status(&self) -> Vec<RegistryStatus> {
         Indexer::status(self)
+    }
+
+    fn statistics(&self) -> SyncStatistics {
+        Indexer::statistics(self)
+    }
+
+    fn sync_now(&self, name: &RegistryName) -> bool {
+        Indexer::sync_now(self, name)
     }
 }
 

@@ -193,6 +193,13 @@ pub(crate) fn sync(status: Option<&RegistryStatus>, registry: Option<&RegistrySn
         State::Publishing => ("publishing", None),
         State::Ready => ("ready", None),
         State::Failed { message } => ("failed", Some(message.clone())),
+        State::Detached => (
+            "detached",
+            Some(
+                "not among this server's registries any more: served as it was, and not brought up to date"
+                    .to_owned(),
+            ),
+        ),
     };
     Sync {
         state: state.to_owned(),

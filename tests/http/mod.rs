@@ -9,3 +9,4 @@ mod pages;
 mod poisoned;
 mod reports;
 mod settings;
+mod sync;

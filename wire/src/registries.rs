@@ -79,7 +79,7 @@ impl HealthCounts {
 /// How bringing a registry up to date goes. A failure delays news; it takes nothing away.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Sync {
-    /// `waiting`, `fetching`, `scanning`, `publishing`, `ready` or `failed`.
+    /// `waiting`, `fetching`, `scanning`, `publishing`, `ready`, `failed`, or `detached`: not brought up to date any more.
     #[schema(example = "ready")]
     pub state: String,
     /// What went wrong last, if it did.

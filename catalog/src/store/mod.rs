@@ -9,6 +9,7 @@
 //! for.
 
 mod fsck;
+mod jobs;
 mod load;
 pub(crate) mod queries;
 mod reports;
@@ -105,6 +106,7 @@ impl Store {
 /// Every step from an empty file to the schema of today, in order. What is here was released: it is never edited.
 const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "catalog", include_str!("../../../migrations/0001_catalog.sql")),
+    (3, "jobs", include_str!("../../../migrations/0003_jobs.sql")),
     (5, "reports", include_str!("../../../migrations/0005_reports.sql")),
 ];
 
@@ -164,6 +166,7 @@ mod tests {
     #[test]
     fn statements_are_run_in_one_place() {
         let sources = [
+            include_str!("jobs.rs"),
             include_str!("load.rs"),
             include_str!("write.rs"),
             include_str!("fsck.rs"),

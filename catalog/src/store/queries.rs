@@ -43,6 +43,8 @@ queries! {
 
     ADD_REGISTRY = "INSERT INTO registries (canonical, name, source) VALUES ($1, $2, $3)
         ON CONFLICT (canonical) DO UPDATE SET name = excluded.name, source = excluded.source RETURNING id";
+    SET_ORIGIN = "UPDATE registries SET origin = $2, config = $3 WHERE id = $1";
+    ORIGINS = "SELECT name, origin, config FROM registries ORDER BY canonical";
     REMOVE_REGISTRY_VERSIONS = "DELETE FROM versions WHERE registry = $1";
     REMOVE_REGISTRY = "DELETE FROM registries WHERE id = $1";
     SET_FAILURE = "UPDATE registries SET failure = $2 WHERE id = $1";
@@ -78,6 +80,24 @@ queries! {
     ADD_CHANGE = "INSERT INTO changes (generation, registry, collection, template, version, what, digest, at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     TOUCHED_SINCE = "SELECT DISTINCT registry, collection, template FROM changes WHERE generation > $1";
+
+    ASK_JOB = "INSERT INTO jobs (registry, kind, due_at, asked_at, cause)
+        SELECT id, $2, $3, $3, $4 FROM registries WHERE canonical = $1
+        ON CONFLICT (registry, kind) DO UPDATE SET asked_at = excluded.asked_at, cause = excluded.cause,
+            due_at = CASE WHEN jobs.due_at < excluded.due_at THEN jobs.due_at ELSE excluded.due_at END";
+    TAKE_JOB = "UPDATE jobs SET leased_at = $2, lease_owner = $3, lease_until = $4
+        WHERE kind = $1 AND registry IN (SELECT registry FROM jobs WHERE kind = $1 AND due_at <= $2
+            AND (lease_owner IS NULL OR (lease_until <= $2 AND lease_owner <> $3)) ORDER BY due_at, registry LIMIT 1)
+        RETURNING registry, cause, attempts, due_at";
+    NEXT_JOB = "SELECT MIN(CASE WHEN lease_owner IS NULL THEN due_at ELSE lease_until END) FROM jobs
+        WHERE kind = $1 AND (lease_owner IS NULL OR lease_owner <> $2)";
+    RENEW_JOBS = "UPDATE jobs SET lease_until = $3 WHERE kind = $1 AND lease_owner = $2";
+    FINISH_JOB = "UPDATE jobs SET leased_at = NULL, lease_owner = NULL, lease_until = NULL, attempts = $4,
+            due_at = CASE WHEN asked_at > leased_at THEN asked_at ELSE $5 END
+        WHERE registry = $1 AND kind = $2 AND lease_owner = $3 RETURNING due_at";
+    RELEASE_JOBS = "UPDATE jobs SET leased_at = NULL, lease_owner = NULL, lease_until = NULL
+        WHERE kind = $1 AND lease_owner <> $2";
+    DROP_JOB = "DELETE FROM jobs WHERE kind = $2 AND registry IN (SELECT id FROM registries WHERE canonical = $1)";
 
     HAS_BLOBS = "SELECT digest FROM blobs WHERE digest IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
         $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)";

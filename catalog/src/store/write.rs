@@ -11,6 +11,7 @@ use sqlx::{Connection, SqliteConnection};
 use super::{Store, queries};
 use crate::apply::{Applied, Change, What};
 use crate::error::StoreError;
+use crate::jobs::Origin;
 use crate::publication::SyncFailure;
 use crate::snapshot::RegistrySnapshot;
 
@@ -141,6 +142,17 @@ impl Transaction<'_> {
     ) -> Result<i64, StoreError> {
         let query = self.store.query(&queries::ADD_REGISTRY).bind(name.canonical().to_owned());
         self.number(query.bind(name.to_string()).bind(source.to_owned())).await
+    }
+
+    /// Remembers who asked for a registry.
+    pub(crate) async fn set_origin(
+        &mut self,
+        registry: i64,
+        origin: Origin,
+        config: Option<String>,
+    ) -> Result<(), StoreError> {
+        let query = self.store.query(&queries::SET_ORIGIN).bind(registry);
+        self.run(query.bind(origin.as_str()).bind(config)).await
     }
 
     /// Removes a registry with everything that was published from it, and logs that.

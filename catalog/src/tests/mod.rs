@@ -2,6 +2,7 @@
 
 mod checking;
 mod crashes;
+mod jobs;
 mod opening;
 mod publishing;
 mod reporting;

@@ -13,7 +13,7 @@ use worker::confine::SYSTEM_READABLE;
 use worker::{Child, ChildConfig};
 
 use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, decode};
-use crate::schedule::SyncError;
+use crate::schedule::{SyncError, Turn};
 use crate::source::Source;
 
 /// Contents are stored when this many bytes have come together: small enough for a short transaction.
@@ -24,6 +24,9 @@ const BATCH_COUNT: usize = 512;
 
 /// Variables the child gets from this process, if they are set: to find `git` and `ssh`, and keys for them.
 const PASSED: [&str; 4] = ["PATH", "HOME", "SSH_AUTH_SOCK", "SSL_CERT_FILE"];
+
+/// A fetch of which nothing is heard for this long waits for its server: somebody else may have its turn.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How to start a scan child.
 #[derive(Debug, Clone)]
@@ -62,11 +65,13 @@ pub(crate) struct KnownVersion {
     pub(crate) path: String,
 }
 
-/// Runs a job in a child. `count` is told how many versions have come in so far.
+/// Runs a job in a child. `turn` is given back while the child waits for a server that is slow to answer, and taken
+/// again before anything is scanned. `count` is told how many versions have come in so far.
 pub(crate) async fn scan(
     config: &ScanConfig,
     catalog: &Catalog,
     job: &Job,
+    turn: &mut Turn,
     count: impl Fn(usize),
 ) -> Result<Scan, SyncError> {
     let mut child = Child::start(child_config(config, job)).await?;
@@ -77,7 +82,11 @@ pub(crate) async fn scan(
     let mut tree = Tree::default();
     let mut batch = Batch { catalog, contents: Vec::new(), bytes: 0 };
     let mut seen = 0;
-    while let Some(frame) = child.receive(LARGEST_FRAME).await? {
+    let mut first = Some(fetched(&mut child, turn).await?);
+    while let Some(frame) = match first.take() {
+        Some(frame) => frame,
+        None => child.receive(LARGEST_FRAME).await?,
+    } {
         let (message, contents) = decode(&frame).map_err(SyncError::new)?;
         match message {
             Message::Fetched { commit } => tree.commit = commit,
@@ -105,6 +114,22 @@ pub(crate) async fn scan(
         }
     }
     Err(SyncError::new("the scan ended before it was done"))
+}
+
+/// Waits for the first frame: that the fetch is over.
+async fn fetched(child: &mut Child, turn: &mut Turn) -> Result<Option<Vec<u8>>, SyncError> {
+    // Receiving must not be given up half-way, so it goes on while the turn is given back.
+    let mut receiving = std::pin::pin!(child.receive(LARGEST_FRAME));
+    let frame = tokio::select! {
+        frame = &mut receiving => frame,
+        () = tokio::time::sleep(PATIENCE) => {
+            turn.give_back();
+            let frame = receiving.await;
+            turn.take_again().await?;
+            frame
+        }
+    };
+    Ok(frame?)
 }
 
 fn child_config(config: &ScanConfig, job: &Job) -> ChildConfig {

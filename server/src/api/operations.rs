@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderValue, StatusCode};
+use indexer::State as Sync;
 use wire::operations::{Check, Ready, RegistryStatus, Status};
 
 use crate::api;
@@ -32,7 +33,8 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> ApiResult {
     let snapshot = app.catalog.snapshot();
     let (workers, _) = app.processor.load();
     let (confinement, complete) = app.processor.confinement();
-    let statuses = app.syncs.status();
+    let mut statuses = app.syncs.status();
+    statuses.retain(|status| status.state != Sync::Detached);
     let waiting = statuses.iter().filter(|status| status.last_success.is_none()).count();
     let check =
         |name: &str, ok, required, detail: String| Check { name: name.to_owned(), ok, required, detail };
@@ -78,6 +80,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
         workers,
         killed,
         ages: ages.collect(),
+        syncs: app.syncs.statistics(),
     };
     api::typed(
         CachePolicy::NoStore,
@@ -106,8 +109,9 @@ pub(crate) fn status(app: &App) -> Status {
         .collect::<Vec<_>>();
     let rank = |status: &RegistryStatus| match status.sync.state.as_str() {
         "failed" => 0,
-        "ready" => 2,
-        _ => 1,
+        "ready" => 3,
+        "detached" => 1,
+        _ => 2,
     };
     registries.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.name.cmp(&b.name)));
     Status {

@@ -8,11 +8,11 @@ use catalog::testing::Registry;
 use catalog::{Catalog, Options};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use indexer::{RegistryStatus, State};
-use schema::Kind;
+use indexer::{RegistryStatus, State, SyncStatistics};
 use schema::processing::{Step, Template};
 use schema::reference::Home;
 use schema::tree::Files;
+use schema::{Kind, RegistryName};
 use serde_json::Value;
 use server::{AccessLog, BoxFuture, Front, Processor, Server, ServerConfig, Syncs};
 use wire::operations::Workers;
@@ -100,6 +100,14 @@ impl Syncs for UpToDate {
             last_success: Some(1_000),
             next: None,
         }]
+    }
+
+    fn statistics(&self) -> SyncStatistics {
+        SyncStatistics::default()
+    }
+
+    fn sync_now(&self, name: &RegistryName) -> bool {
+        name.as_str() == REGISTRY
     }
 }
 
