@@ -935,6 +935,10 @@ impl<'r, 'a> Machine<'r, 'a> {
             }
             Fault::Limit(limit) => (ErrorKind::Limit(limit), limit.describe().to_owned(), None),
         };
+        // What an `include` or `tpl` wrote before it failed was to be its value, not output.
+        if let Some((_, mark)) = self.frames.iter().find_map(|frame| frame.capture.as_ref()) {
+            self.out.truncate(*mark);
+        }
         let mut node = self.node;
         let mut error: Option<Error> = None;
         let mut message = message;

@@ -1,0 +1,2 @@
+a: {{ include "app.fullname" . }}
+{{ required "the host is needed" .Values.nothing }}

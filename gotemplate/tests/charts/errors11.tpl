@@ -1,0 +1,1 @@
+{{ .Values.image.tag | semverCompare ">=1" }} {{ semverCompare "x" "1" }}

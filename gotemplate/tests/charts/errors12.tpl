@@ -1,0 +1,1 @@
+{{ fail (toYaml .Values.service | nindent 2) }}

@@ -1,0 +1,1 @@
+x: {{ .Values.config.list.first }}

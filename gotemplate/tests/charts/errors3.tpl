@@ -1,0 +1,3 @@
+{{ define "deep" }}
+  {{ index .Values.service.ports 7 }}{{ end }}
+{{ include "deep" . }}

@@ -1,0 +1,1 @@
+{{ tpl "line\n{{ .Values.nothing.x }}" . }}

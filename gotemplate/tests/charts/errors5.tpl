@@ -1,0 +1,1 @@
+{{ if eq .Values.replicaCount 3 }}three{{ end }}

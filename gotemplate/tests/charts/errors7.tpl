@@ -1,0 +1,1 @@
+{{ .Values.config | b64enc }}

@@ -1,0 +1,3 @@
+{{- if .Values.a }}
+x
+{{- range }}
