@@ -40,24 +40,43 @@ impl Point {
 #[derive(Debug, Clone, Default)]
 pub struct Faults {
     #[cfg(any(test, feature = "testing"))]
-    armed: std::sync::Arc<std::sync::Mutex<Option<Point>>>,
+    armed: std::sync::Arc<std::sync::Mutex<Option<(Point, Manner)>>>,
+}
+
+/// How a write is stopped.
+#[cfg(any(test, feature = "testing"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// It returns an error, and the process lives.
+    Error,
+    /// The process ends on the spot: nothing is flushed, nothing is closed.
+    Abort,
 }
 
 impl Faults {
     /// Stops the next write that reaches `point`, once.
     #[cfg(any(test, feature = "testing"))]
     pub fn stop_at(&self, point: Point) {
-        *self.armed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(point);
+        *self.armed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some((point, Manner::Error));
+    }
+
+    /// Ends the process when a write reaches `point`.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn die_at(&self, point: Point) {
+        *self.armed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some((point, Manner::Abort));
     }
 
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn reached(&self, point: Point) -> Result<(), WriteError> {
         let mut armed = self.armed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if *armed == Some(point) {
-            *armed = None;
-            return Err(WriteError::Closed);
+        match *armed {
+            Some((at, Manner::Abort)) if at == point => std::process::abort(),
+            Some((at, Manner::Error)) if at == point => {
+                *armed = None;
+                Err(WriteError::Closed)
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     #[cfg(not(any(test, feature = "testing")))]

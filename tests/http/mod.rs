@@ -1,6 +1,7 @@
 //! A server asked over HTTP.
 
 mod cases;
+mod disk;
 mod durability;
 mod git;
 mod harm;

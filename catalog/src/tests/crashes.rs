@@ -77,6 +77,8 @@ async fn the_index_catches_up_with_the_next_write() {
 }
 
 const VICTIM: &str = "CATALOG_TEST_VICTIM";
+/// The step at which it dies, if it does by itself.
+const DIES_AT: &str = "CATALOG_TEST_DIES_AT";
 const PUBLISHED: &str = "published another generation";
 
 /// Not a test of its own: what the process does that the next test kills.
@@ -85,8 +87,14 @@ fn victim() {
     let Some(directory) = std::env::var_os(VICTIM) else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let (catalog, _) = open(Path::new(&directory)).await;
-        for at in 0.. {
+        let faults = Faults::default();
+        let catalog = open_with(Path::new(&directory), &faults).await;
+        let dies_at = std::env::var(DIES_AT).ok().and_then(|index| index.parse::<usize>().ok());
+        if let Some(index) = dies_at {
+            generation(0).publish(&catalog).await;
+            faults.die_at(Point::ALL[index]);
+        }
+        for at in 1.. {
             generation(at).publish(&catalog).await;
             println!("{PUBLISHED}");
         }
@@ -129,18 +137,70 @@ async fn killed_at_any_time_it_shows_a_whole_generation() {
         let (catalog, _) = open(directory.path()).await;
         check(&catalog);
         let snapshot = catalog.snapshot();
-        let mut contents = BTreeSet::new();
-        for registry in snapshot.registries.values() {
-            for template in registry.templates() {
-                let file = &template.latest().unwrap().files[0];
-                let bytes =
-                    catalog.blob_or_load(ANYBODY, &registry.name, &file.digest).await.unwrap().unwrap();
-                contents.insert(String::from_utf8(bytes.to_vec()).unwrap());
-            }
-        }
+        let contents = contents(&catalog).await;
         assert!(contents.len() <= 1, "half a publication shows: {contents:?}");
         assert!(snapshot.generation > last, "what was published before the kill is there");
         last = snapshot.generation;
         catalog.close().await;
     }
+}
+
+/// What the templates hold; one text, if no half of a publication shows.
+async fn contents(catalog: &Catalog) -> BTreeSet<String> {
+    let snapshot = catalog.snapshot();
+    let mut contents = BTreeSet::new();
+    for registry in snapshot.registries.values() {
+        for template in registry.templates() {
+            let file = &template.latest().unwrap().files[0];
+            let bytes = catalog.blob_or_load(ANYBODY, &registry.name, &file.digest).await.unwrap().unwrap();
+            contents.insert(String::from_utf8(bytes.to_vec()).unwrap());
+        }
+    }
+    contents
+}
+
+/// Attack row 32: the process dies at each step of a write, with nothing flushed and nothing closed.
+#[tokio::test]
+async fn dead_at_each_step_it_shows_a_whole_generation() {
+    for (index, point) in Point::ALL.into_iter().enumerate() {
+        let directory = tempfile::tempdir().unwrap();
+        let died = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "tests::crashes::victim", "--nocapture"])
+            .env(VICTIM, directory.path())
+            .env(DIES_AT, index.to_string())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(!died.success(), "{point:?}: it did not die");
+        let (catalog, opened) = open(directory.path()).await;
+        check(&catalog);
+        let expected = if point >= Point::Committed { "content 1" } else { "content 0" };
+        assert_eq!(contents(&catalog).await, BTreeSet::from([expected.to_owned()]), "{point:?}");
+        assert_eq!(opened.rebuilt, None, "{point:?}");
+        // It goes on from there, and no change is lost or told twice.
+        generation(2).publish(&catalog).await;
+        assert_eq!(contents(&catalog).await, BTreeSet::from(["content 2".to_owned()]), "{point:?}");
+        catalog.close().await;
+        drop(catalog);
+        let checked = crate::fsck::fsck(directory.path(), true, &mut |_| {}).await.unwrap();
+        assert!(
+            checked.broken.iter().all(|broken| broken.remedy == crate::fsck::Remedy::Repaired),
+            "{checked:?}"
+        );
+    }
+}
+
+/// Attack row 32: a clock that jumps back changes times that are shown, and neither order nor what is published.
+#[tokio::test]
+async fn a_clock_that_jumps_back_changes_no_order() {
+    let (directory, catalog) = fresh().await;
+    generation(9_000).publish(&catalog).await;
+    let before = catalog.snapshot().generation;
+    generation(1).publish(&catalog).await;
+    assert!(catalog.snapshot().generation > before);
+    assert_eq!(contents(&catalog).await, BTreeSet::from(["content 1".to_owned()]));
+    catalog.close().await;
+    drop(catalog);
+    assert_eq!(crate::fsck::fsck(directory.path(), false, &mut |_| {}).await.unwrap().broken, []);
 }
