@@ -2,15 +2,62 @@
 //!
 //! Children are indices, so dropping, walking and printing a tree of any depth needs no recursion.
 
+use smallvec::SmallVec;
+
 use crate::strconv;
 
 /// Index of a node in its tree.
 pub(crate) type NodeId = u32;
 
+/// Children of a node: mostly few, and then kept in place.
+pub(crate) type Nodes = SmallVec<[NodeId; 4]>;
+
+/// Part of the source: what is written there is not copied.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Span {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl Span {
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        // Texts are limited to well below 4 GiB before they are parsed.
+        let index = |at| u32::try_from(at).unwrap_or(u32::MAX);
+        Self { start: index(start), end: index(end) }
+    }
+
+    pub(crate) fn of(self, source: &str) -> &str {
+        &source[self.start as usize..self.end as usize]
+    }
+
+    /// The places of the names in `.a.b` or `$x.a.b`, without what stands before the first dot.
+    pub(crate) fn fields(self, source: &str) -> impl Iterator<Item = Self> {
+        let mut at = self.start as usize;
+        let parts = self.of(source).split('.').map(move |part| {
+            let span = Self::new(at, at + part.len());
+            at += part.len() + 1;
+            span
+        });
+        parts.skip(1)
+    }
+
+    /// What stands before the first dot: the name of a variable, with its `$`.
+    pub(crate) fn variable(self, source: &str) -> &str {
+        self.of(source).split('.').next().unwrap_or_default()
+    }
+
+    /// The inside of a literal, if it is the text it stands for.
+    pub(crate) fn unescaped(self, source: &str) -> Option<Self> {
+        let text = self.of(source).as_bytes();
+        let escape = if text.first() == Some(&b'`') { b'\r' } else { b'\\' };
+        (!text.contains(&escape)).then_some(Self { start: self.start + 1, end: self.end - 1 })
+    }
+}
+
 /// A number as written, with every reading it allows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Number {
-    pub(crate) text: String,
+    pub(crate) text: Span,
     pub(crate) int: Option<i64>,
     pub(crate) uint: Option<u64>,
     pub(crate) float: Option<f64>,
@@ -35,25 +82,25 @@ pub(crate) enum Node {
     Pipe {
         declarations: Vec<NodeId>,
         assign: bool,
-        commands: Vec<NodeId>,
+        commands: Nodes,
     },
-    Command(Vec<NodeId>),
-    Identifier(String),
-    /// `$x.a.b`: the name with its `$`, then the fields.
-    Variable(Vec<String>),
+    Command(Nodes),
+    Identifier(Span),
+    /// `$x.a.b`
+    Variable(Span),
     Dot,
     Nil,
-    Field(Vec<String>),
+    /// `.a.b`
+    Field(Span),
     Chain {
         node: NodeId,
-        fields: Vec<String>,
+        /// `.a.b`
+        fields: Span,
     },
     Bool(bool),
     Number(Box<Number>),
-    String {
-        quoted: String,
-        text: Vec<u8>,
-    },
+    /// As written, with its quotes.
+    String(Span),
     Branch {
         kind: Branch,
         pipe: NodeId,
@@ -78,6 +125,14 @@ pub(crate) struct Tree {
 const LONGEST: usize = 1 << 20;
 
 impl Tree {
+    pub(crate) fn with_capacity(nodes: usize) -> Self {
+        Self { nodes: Vec::with_capacity(nodes) }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
     pub(crate) fn add(&mut self, node: Node, pos: usize) -> NodeId {
         // Texts are limited to well below 4 GiB before they are parsed.
         let id = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
@@ -110,6 +165,7 @@ impl Tree {
 
     /// The node as Go's `String` method writes it.
     pub(crate) fn print(&self, id: NodeId, source: &str) -> String {
+        #[derive(Clone, Copy)]
         enum Job<'t> {
             Node(NodeId),
             Text(&'t str),
@@ -165,20 +221,13 @@ impl Tree {
                         }
                     }
                 }
-                Node::Identifier(name) => out.push_str(name),
-                Node::Variable(names) => out.push_str(&names.join(".")),
+                Node::Identifier(span) | Node::Variable(span) | Node::Field(span) | Node::String(span) => {
+                    out.push_str(span.of(source));
+                }
                 Node::Dot => out.push('.'),
                 Node::Nil => out.push_str("nil"),
-                Node::Field(names) => {
-                    for name in names {
-                        out.push('.');
-                        out.push_str(name);
-                    }
-                }
                 Node::Chain { node, fields } => {
-                    for field in fields.iter().rev() {
-                        jobs.extend([Job::Text(field), Job::Text(".")]);
-                    }
+                    jobs.push(Job::Text(fields.of(source)));
                     if matches!(self.node(*node), Node::Pipe { .. }) {
                         jobs.extend([Job::Text(")"), Job::Node(*node), Job::Text("(")]);
                     } else {
@@ -186,8 +235,7 @@ impl Tree {
                     }
                 }
                 Node::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-                Node::Number(number) => out.push_str(&number.text),
-                Node::String { quoted, .. } => out.push_str(quoted),
+                Node::Number(number) => out.push_str(number.text.of(source)),
                 Node::Branch { kind, pipe, list, otherwise } => {
                     out.push_str(match kind {
                         Branch::If => "{{if ",

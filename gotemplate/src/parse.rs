@@ -1,7 +1,7 @@
 //! From text to trees, with Go's rules, order of complaints and error texts. The structures still open are kept on
 //! stacks of our own, so a text may nest as deep as it likes without touching the machine's stack.
 
-use crate::ast::{Branch, Node, NodeId, Number, Tree};
+use crate::ast::{Branch, Node, NodeId, Nodes, Number, Span, Tree};
 use crate::error::Error;
 use crate::lex::{Kind, Lexer, Token};
 use crate::strconv::{self, NumberError};
@@ -52,17 +52,17 @@ enum Construct {
     },
 }
 
-struct Open {
+struct Open<'s> {
     construct: Construct,
     list: NodeId,
     /// For definitions.
     name: String,
-    saved: Option<Saved>,
+    saved: Option<Saved<'s>>,
 }
 
 /// State of the outer tree while a definition inside it is read.
-struct Saved {
-    variables: Vec<String>,
+struct Saved<'s> {
+    variables: Vec<&'s str>,
     action_line: usize,
     range_depth: usize,
 }
@@ -76,7 +76,7 @@ struct Parser<'s, 'n> {
     peeked: usize,
     tree: Tree,
     definitions: Vec<Definition>,
-    variables: Vec<String>,
+    variables: Vec<&'s str>,
     action_line: usize,
     range_depth: usize,
     hint: Option<String>,
@@ -95,9 +95,10 @@ pub(crate) fn parse(name: &str, source: &str, delimiters: (&str, &str), names: &
         names,
         token: [none; 3],
         peeked: 0,
-        tree: Tree::default(),
+        // About what templates have; it saves growing, and is little.
+        tree: Tree::with_capacity(source.len().min(1 << 20) / 8),
         definitions: Vec::new(),
-        variables: vec!["$".to_owned()],
+        variables: vec!["$"],
         action_line: 0,
         range_depth: 0,
         hint: None,
@@ -219,16 +220,16 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// Puts the outer tree's state aside for a definition.
-    fn begin_definition(&mut self) -> Saved {
+    fn begin_definition(&mut self) -> Saved<'s> {
         self.peeked = 0;
         Saved {
-            variables: std::mem::replace(&mut self.variables, vec!["$".to_owned()]),
+            variables: std::mem::replace(&mut self.variables, vec!["$"]),
             action_line: std::mem::take(&mut self.action_line),
             range_depth: std::mem::take(&mut self.range_depth),
         }
     }
 
-    fn end_definition(&mut self, saved: Option<Saved>) {
+    fn end_definition(&mut self, saved: Option<Saved<'s>>) {
         if let Some(saved) = saved {
             self.variables = saved.variables;
             self.action_line = saved.action_line;
@@ -287,7 +288,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// After a left delimiter: a keyword or a pipeline.
-    fn action(&mut self, open: &mut Vec<Open>) -> Parse<()> {
+    fn action(&mut self, open: &mut Vec<Open<'s>>) -> Parse<()> {
         let token = self.next_non_space();
         let list = open.last().map_or(0, |open| open.list);
         match token.kind {
@@ -336,7 +337,7 @@ impl<'s> Parser<'s, '_> {
         Ok(())
     }
 
-    fn block(&mut self, open: &mut Vec<Open>) -> Parse<()> {
+    fn block(&mut self, open: &mut Vec<Open<'s>>) -> Parse<()> {
         let context = "block clause";
         let token = self.next_non_space();
         let name = self.quoted_name(token, context)?;
@@ -350,7 +351,7 @@ impl<'s> Parser<'s, '_> {
         Ok(())
     }
 
-    fn control(&mut self, open: &mut Vec<Open>, kind: Branch, chained: bool) -> Parse<()> {
+    fn control(&mut self, open: &mut Vec<Open<'s>>, kind: Branch, chained: bool) -> Parse<()> {
         let variables = self.variables.len();
         let context = match kind {
             Branch::If => "if",
@@ -368,7 +369,7 @@ impl<'s> Parser<'s, '_> {
         Ok(())
     }
 
-    fn otherwise(&mut self, open: &mut Vec<Open>) -> Parse<()> {
+    fn otherwise(&mut self, open: &mut Vec<Open<'s>>) -> Parse<()> {
         let peek = self.peek_non_space();
         let chained = matches!(peek.kind, Kind::If | Kind::With);
         let pos = if chained { peek.start } else { self.expect(Kind::RightDelim, "else")?.start };
@@ -410,7 +411,7 @@ impl<'s> Parser<'s, '_> {
         Ok(())
     }
 
-    fn end(&mut self, open: &mut Vec<Open>) -> Parse<()> {
+    fn end(&mut self, open: &mut Vec<Open<'s>>) -> Parse<()> {
         self.action_line = 0;
         while let Some(current) = open.pop() {
             match current.construct {
@@ -471,9 +472,9 @@ impl<'s> Parser<'s, '_> {
             let comma = next.kind == Kind::Char && self.text_of(next) == ",";
             if comma || matches!(next.kind, Kind::Assign | Kind::Declare) {
                 self.next_non_space();
-                let name = self.text_of(variable).to_owned();
-                declarations.push(self.tree.add(Node::Variable(vec![name.clone()]), variable.start));
-                self.variables.push(name);
+                let span = Span::new(variable.start, variable.end);
+                declarations.push(self.tree.add(Node::Variable(span), variable.start));
+                self.variables.push(self.text_of(variable));
                 if !comma {
                     assign = next.kind == Kind::Assign;
                     break;
@@ -496,7 +497,7 @@ impl<'s> Parser<'s, '_> {
             }
             break;
         }
-        let node = Node::Pipe { declarations, assign, commands: Vec::new() };
+        let node = Node::Pipe { declarations, assign, commands: Nodes::new() };
         Ok(OpenPipe { pipe: self.tree.add(node, first.start), context, end, command: None })
     }
 
@@ -510,7 +511,7 @@ impl<'s> Parser<'s, '_> {
                 && let Some(first) = words.first()
                 && matches!(
                     self.tree.node(*first),
-                    Node::Bool(_) | Node::Dot | Node::Nil | Node::Number(_) | Node::String { .. }
+                    Node::Bool(_) | Node::Dot | Node::Nil | Node::Number(_) | Node::String(_)
                 )
             {
                 return self.fail(format!("non executable command in pipeline stage {}", index + 1));
@@ -553,7 +554,7 @@ impl<'s> Parser<'s, '_> {
                 ) {
                     self.backup();
                     let pos = self.peek_non_space().start;
-                    let command = self.tree.add(Node::Command(Vec::new()), pos);
+                    let command = self.tree.add(Node::Command(Nodes::new()), pos);
                     if let Some(top) = open.last_mut() {
                         top.command = Some(command);
                     }
@@ -609,21 +610,22 @@ impl<'s> Parser<'s, '_> {
             return Ok(node);
         }
         let pos = self.peek().start;
-        let mut fields: Vec<String> = Vec::new();
+        // Nothing stands between the fields: they are one part of the source.
+        let mut end = pos;
         while self.peek().kind == Kind::Field {
-            let token = self.next();
-            fields.push(self.text_of(token)[1..].to_owned());
+            end = self.next().end;
         }
+        let fields = Span::new(pos, end);
         match self.tree.node(node) {
-            Node::Field(names) => {
-                let names = names.iter().cloned().chain(fields).collect();
-                Ok(self.tree.add(Node::Field(names), pos))
+            Node::Field(first) => {
+                let span = Span { start: first.start, end: fields.end };
+                Ok(self.tree.add(Node::Field(span), pos))
             }
-            Node::Variable(names) => {
-                let names = names.iter().cloned().chain(fields).collect();
-                Ok(self.tree.add(Node::Variable(names), pos))
+            Node::Variable(first) => {
+                let span = Span { start: first.start, end: fields.end };
+                Ok(self.tree.add(Node::Variable(span), pos))
             }
-            Node::Bool(_) | Node::String { .. } | Node::Number(_) | Node::Nil | Node::Dot => {
+            Node::Bool(_) | Node::String(_) | Node::Number(_) | Node::Nil | Node::Dot => {
                 let shown = strconv::quote(self.tree.print(node, self.source).as_bytes());
                 self.fail(format!("unexpected . after term {shown}"))
             }
@@ -634,6 +636,7 @@ impl<'s> Parser<'s, '_> {
     /// A term; `None` (and the token put back) when there is none.
     fn term(&mut self, token: Token) -> Parse<Option<NodeId>> {
         let text = self.text_of(token);
+        let span = Span::new(token.start, token.end);
         let node = match token.kind {
             Kind::Identifier => {
                 if !self.names.has_function(text) {
@@ -641,27 +644,29 @@ impl<'s> Parser<'s, '_> {
                     let name = strconv::quote(text.as_bytes());
                     return self.fail(format!("function {name} not defined"));
                 }
-                Node::Identifier(text.to_owned())
+                Node::Identifier(span)
             }
             Kind::Dot => Node::Dot,
             Kind::Nil => Node::Nil,
             Kind::Variable => {
-                if !self.variables.iter().any(|name| name == text) {
+                if !self.variables.contains(&text) {
                     let name = strconv::quote(text.as_bytes());
                     return self.fail(format!("undefined variable {name}"));
                 }
-                Node::Variable(vec![text.to_owned()])
+                Node::Variable(span)
             }
-            Kind::Field => Node::Field(vec![text[1..].to_owned()]),
+            Kind::Field => Node::Field(span),
             Kind::Bool => Node::Bool(text == "true"),
-            Kind::CharConstant | Kind::Complex | Kind::Number => match number(text, token.kind) {
+            Kind::CharConstant | Kind::Complex | Kind::Number => match number(text, span, token.kind) {
                 Ok(number) => Node::Number(Box::new(number)),
                 Err(message) => return self.fail(message),
             },
-            Kind::String | Kind::RawString => match strconv::unquote(text) {
-                Some(value) => Node::String { quoted: text.to_owned(), text: value },
-                None => return self.fail("invalid syntax"),
-            },
+            Kind::String | Kind::RawString => {
+                if span.unescaped(self.source).is_none() && strconv::unquote(text).is_none() {
+                    return self.fail("invalid syntax");
+                }
+                Node::String(span)
+            }
             _ => {
                 self.backup();
                 return Ok(None);
@@ -679,8 +684,8 @@ fn whole(value: f64) -> (Option<i64>, Option<u64>) {
     (int, uint)
 }
 
-fn from_complex(text: &str, re: f64, im: f64) -> Number {
-    let mut number = Number { text: text.to_owned(), complex: Some((re, im)), ..Number::default() };
+fn from_complex(text: Span, re: f64, im: f64) -> Number {
+    let mut number = Number { text, complex: Some((re, im)), ..Number::default() };
     if im == 0.0 {
         number.float = Some(re);
         (number.int, number.uint) = whole(re);
@@ -689,12 +694,12 @@ fn from_complex(text: &str, re: f64, im: f64) -> Number {
 }
 
 /// Every reading a number allows.
-fn number(text: &str, kind: Kind) -> Result<Number, String> {
+fn number(text: &str, span: Span, kind: Kind) -> Result<Number, String> {
     if kind == Kind::CharConstant {
         let value =
             strconv::unquote_rune(text).map_err(|why| why.unwrap_or_else(|| "invalid syntax".to_owned()))?;
         return Ok(Number {
-            text: text.to_owned(),
+            text: span,
             int: Some(value),
             uint: u64::try_from(value).ok(),
             float: Some(value as f64),
@@ -713,14 +718,14 @@ fn number(text: &str, kind: Kind) -> Result<Number, String> {
             .map_err(|_| "syntax error scanning complex number".to_owned())?;
         let im = strconv::parse_float(&body[at..])
             .map_err(|_| "syntax error scanning complex number".to_owned())?;
-        return Ok(from_complex(text, re, im));
+        return Ok(from_complex(span, re, im));
     }
     if let Some(body) = text.strip_suffix('i')
         && let Ok(value) = strconv::parse_float(body)
     {
-        return Ok(from_complex(text, 0.0, value));
+        return Ok(from_complex(span, 0.0, value));
     }
-    let mut number = Number { text: text.to_owned(), ..Number::default() };
+    let mut number = Number { text: span, ..Number::default() };
     number.uint = strconv::parse_uint(text, 0).ok();
     number.int = strconv::parse_int(text, 0).ok();
     if number.int == Some(0) {

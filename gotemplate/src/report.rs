@@ -35,12 +35,13 @@ pub struct Report {
 /// A path into the data; none where it cannot be told.
 type Path = Option<Rc<str>>;
 
-fn below(path: &Path, names: &[String]) -> Path {
+/// The path with fields as they are written, `.a.b`, after it.
+fn below(path: &Path, fields: &str) -> Path {
     let base = path.as_ref()?;
-    let tail = names.join(".");
+    let tail = fields.strip_prefix('.').unwrap_or_default();
     let joined = match (base.is_empty(), tail.is_empty()) {
         (_, true) => return path.clone(),
-        (true, false) => tail,
+        (true, false) => tail.to_owned(),
         (false, false) => format!("{base}.{tail}"),
     };
     Some(joined.into())
@@ -124,7 +125,8 @@ impl Reader<'_> {
     fn template(&mut self, template: &Template, dot: Path) {
         let unit = &template.unit;
         let tree = &unit.tree;
-        let mut variables: HashMap<String, Path> = HashMap::from([("$".to_owned(), dot.clone())]);
+        let source = &*unit.source;
+        let mut variables: HashMap<&str, Path> = HashMap::from([("$", dot.clone())]);
         let mut jobs = vec![Job::Node(unit.entries[template.entry].body, dot)];
         while let Some(job) = jobs.pop() {
             let (node, dot) = match job {
@@ -133,8 +135,8 @@ impl Reader<'_> {
                     let path = self.path_of(template, pipe, &dot, &variables);
                     if let Node::Pipe { declarations, .. } = tree.node(pipe) {
                         for declared in declarations {
-                            if let Node::Variable(names) = tree.node(*declared) {
-                                variables.insert(names[0].clone(), path.clone());
+                            if let Node::Variable(span) = tree.node(*declared) {
+                                variables.insert(span.variable(source), path.clone());
                             }
                         }
                     }
@@ -151,10 +153,10 @@ impl Reader<'_> {
                         Branch::Range => {
                             let element: Path = path.map(|path| format!("{path}[]").into());
                             if let Node::Pipe { declarations, .. } = tree.node(pipe)
-                                && let Some(Node::Variable(names)) =
+                                && let Some(Node::Variable(span)) =
                                     declarations.last().map(|last| tree.node(*last))
                             {
-                                variables.insert(names[0].clone(), element.clone());
+                                variables.insert(span.variable(source), element.clone());
                             }
                             element
                         }
@@ -178,14 +180,15 @@ impl Reader<'_> {
                     self.command(template, words, &dot, &variables);
                     jobs.extend(words.iter().rev().map(|word| Job::Node(*word, dot.clone())));
                 }
-                Node::Field(names) => self.read(&below(&dot, names)),
-                Node::Variable(names) => {
-                    let path = variables.get(&names[0]).cloned().flatten();
-                    self.read(&below(&path, &names[1..]));
+                Node::Field(span) => self.read(&below(&dot, span.of(source))),
+                Node::Variable(span) => {
+                    let name = span.variable(source);
+                    let path = variables.get(name).cloned().flatten();
+                    self.read(&below(&path, &span.of(source)[name.len()..]));
                 }
                 Node::Chain { node: inner, fields } => {
                     let path = self.path_of(template, *inner, &dot, &variables);
-                    self.read(&below(&path, fields));
+                    self.read(&below(&path, fields.of(source)));
                     jobs.push(Job::Node(*inner, dot));
                 }
                 Node::Branch { kind, pipe, list, otherwise } => {
@@ -198,8 +201,8 @@ impl Reader<'_> {
                     self.call(name, path);
                     jobs.extend(pipe.map(|pipe| Job::Node(pipe, dot)));
                 }
-                Node::Identifier(name) => {
-                    let function = self.program.profile.function(name);
+                Node::Identifier(span) => {
+                    let function = self.program.profile.function(span.of(source));
                     let purity = match function.map(|function| function.purity) {
                         Some(Purity::Clock) => "clock",
                         Some(Purity::Random) => "random",
@@ -225,22 +228,23 @@ impl Reader<'_> {
         template: &Template,
         words: &[NodeId],
         dot: &Path,
-        variables: &HashMap<String, Path>,
+        variables: &HashMap<&str, Path>,
     ) {
         let tree = &template.unit.tree;
         let [first, name, data] = words else { return };
-        let (Node::Identifier(function), Node::String { text, .. }) = (tree.node(*first), tree.node(*name))
+        let (Node::Identifier(function), Node::String(literal)) = (tree.node(*first), tree.node(*name))
         else {
             return;
         };
         let includes = self
             .program
             .profile
-            .function(function)
+            .function(function.of(&template.unit.source))
             .is_some_and(|function| matches!(function.body, Body::Include));
         if includes {
             let path = self.path_of(template, *data, dot, variables);
-            self.call(&String::from_utf8_lossy(text), path);
+            let text = crate::strconv::unquote(literal.of(&template.unit.source)).unwrap_or_default();
+            self.call(&String::from_utf8_lossy(&text), path);
         }
     }
 
@@ -250,7 +254,7 @@ impl Reader<'_> {
         template: &Template,
         node: NodeId,
         dot: &Path,
-        variables: &HashMap<String, Path>,
+        variables: &HashMap<&str, Path>,
     ) -> Path {
         let tree = &template.unit.tree;
         let mut node = node;
@@ -265,9 +269,11 @@ impl Reader<'_> {
                     _ => return None,
                 },
                 Node::Dot => return dot.clone(),
-                Node::Field(names) => return below(dot, names),
-                Node::Variable(names) => {
-                    return below(&variables.get(&names[0]).cloned().flatten(), &names[1..]);
+                Node::Field(span) => return below(dot, span.of(&template.unit.source)),
+                Node::Variable(span) => {
+                    let (name, whole) =
+                        (span.variable(&template.unit.source), span.of(&template.unit.source));
+                    return below(&variables.get(name).cloned().flatten(), &whole[name.len()..]);
                 }
                 _ => return None,
             }

@@ -1,11 +1,21 @@
 //! Values: literals, variables, chains of fields and calls, each as the parameter it is for wants it.
 
 use super::{Compiler, Job, index};
-use crate::ast::{Node, NodeId, Number};
+use crate::ast::{Node, NodeId, Number, Span};
 use crate::compile::{Chain, Constant, From, Op, Site};
 use crate::function::{Body, Parameter};
+use crate::strconv;
 
 impl Compiler<'_> {
+    /// The text a literal stands for.
+    fn string(&self, literal: Span) -> Constant {
+        match literal.unescaped(self.source) {
+            Some(inside) => Constant::Written(inside),
+            // The parser has seen to it that it can be read.
+            None => Constant::String(strconv::unquote(literal.of(self.source)).unwrap_or_default().into()),
+        }
+    }
+
     /// A constant where any type will do.
     pub(super) fn literal(&mut self, node: NodeId) {
         match self.unit.tree.node(node) {
@@ -13,11 +23,11 @@ impl Compiler<'_> {
                 let value = *value;
                 self.constant(Constant::Bool(value), node);
             }
-            Node::String { text, .. } => {
-                let text = text.clone();
-                self.constant(Constant::String(text.into()), node);
+            Node::String(span) => {
+                let text = self.string(*span);
+                self.constant(text, node);
             }
-            Node::Number(number) => match ideal(number) {
+            Node::Number(number) => match ideal(number, self.source) {
                 Ok(constant) => self.constant(constant, node),
                 Err(message) => self.fail(Some(node), message),
             },
@@ -26,13 +36,14 @@ impl Compiler<'_> {
     }
 
     pub(super) fn variable(&mut self, node: NodeId, words: &[NodeId], has_final: bool, dig: bool) {
-        let Node::Variable(names) = self.unit.tree.node(node) else { return };
-        let Some(slot) = self.slot(&names[0]) else {
-            let message = format!("undefined variable: {}", names[0]);
+        let Node::Variable(span) = self.unit.tree.node(node) else { return };
+        let (name, whole) = (span.variable(self.source), span.of(self.source));
+        let Some(slot) = self.slot(name) else {
+            let message = format!("undefined variable: {name}");
             self.fail(Some(node), message);
             return;
         };
-        if names.len() == 1 {
+        if name.len() == whole.len() {
             self.emit(Op::At(node));
             if !self.not_a_function(words, has_final) {
                 self.unit.operations.pop();
@@ -66,13 +77,15 @@ impl Compiler<'_> {
         arguments: &[NodeId],
         has_final: bool,
     ) -> u32 {
-        let fields: &[String] = match self.unit.tree.node(node) {
-            Node::Field(names) | Node::Chain { fields: names, .. } => names,
-            Node::Variable(names) => &names[1..],
-            _ => &[],
-        };
-        let names = fields.iter().map(|name| name.as_str().into()).collect();
-        self.unit.chains.push(Chain { node, from, names, arguments: arguments.into(), has_final });
+        let first = self.unit.fields.len();
+        if let Node::Field(span) | Node::Chain { fields: span, .. } | Node::Variable(span) =
+            self.unit.tree.node(node)
+        {
+            self.unit.fields.extend(span.fields(self.source));
+        }
+        let names = index(self.unit.fields.len() - first);
+        let first = index(first);
+        self.unit.chains.push(Chain { node, from, first, names, arguments: arguments.into(), has_final });
         index(self.unit.chains.len() - 1)
     }
 
@@ -109,9 +122,10 @@ impl Compiler<'_> {
         has_final: bool,
         dig: bool,
     ) {
-        let Node::Identifier(name) = self.unit.tree.node(identifier) else { return };
+        let Node::Identifier(span) = self.unit.tree.node(identifier) else { return };
+        let name = span.of(self.source);
         let Some(function) = self.profile.function(name) else {
-            let name = crate::strconv::quote(name.as_bytes());
+            let name = strconv::quote(name.as_bytes());
             self.fail(Some(identifier), format!("{name} is not a defined function"));
             return;
         };
@@ -226,7 +240,7 @@ impl Compiler<'_> {
             }
             Parameter::String => {
                 let text = match literal {
-                    Node::String { text, .. } => Some(Constant::String(text.clone().into())),
+                    Node::String(span) => Some(self.string(*span)),
                     _ => None,
                 };
                 (text, "string")
@@ -260,19 +274,19 @@ impl Compiler<'_> {
 }
 
 /// The value of a number where nothing says which type it should have.
-fn ideal(number: &Number) -> Result<Constant, String> {
+fn ideal(number: &Number, source: &str) -> Result<Constant, String> {
     if let Some(complex) = number.complex {
         return Ok(Constant::Complex(complex));
     }
-    let text = number.text.as_bytes();
-    let hex =
-        text.len() > 2 && text[0] == b'0' && text[1] | 0x20 == b'x' && !number.text.contains(['p', 'P']);
+    let written = number.text.of(source);
+    let text = written.as_bytes();
+    let hex = text.len() > 2 && text[0] == b'0' && text[1] | 0x20 == b'x' && !written.contains(['p', 'P']);
     let rune = text.first() == Some(&b'\'');
     match (number.float, number.int, number.uint) {
-        (Some(float), _, _) if !hex && !rune && number.text.contains(['.', 'e', 'E', 'p', 'P']) => {
+        (Some(float), _, _) if !hex && !rune && written.contains(['.', 'e', 'E', 'p', 'P']) => {
             Ok(Constant::Float(float))
         }
         (_, Some(int), _) => Ok(Constant::Int(int)),
-        _ => Err(format!("{} overflows int", number.text)),
+        _ => Err(format!("{written} overflows int")),
     }
 }

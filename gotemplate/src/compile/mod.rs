@@ -6,6 +6,8 @@
 mod arguments;
 mod unit;
 
+use smallvec::SmallVec;
+
 use crate::ast::{Branch, Node, NodeId};
 use crate::function::Parameter;
 use crate::parse::Parsed;
@@ -91,36 +93,41 @@ struct Compiler<'p> {
     profile: &'p Profile,
     jobs: Vec<Job>,
     /// The names of the variables alive at this point of the program; a variable's slot is its position.
-    variables: Vec<String>,
+    variables: Vec<&'p str>,
+    source: &'p str,
     slots: usize,
     /// Places of jumps to patch, by `and`/`or` call.
     short_circuits: Vec<Vec<usize>>,
 }
 
 pub(crate) fn compile(name: &str, source: &str, parsed: Parsed, profile: &Profile) -> Unit {
+    let nodes = parsed.tree.len();
     let unit = Unit {
         name: name.into(),
         source: source.into(),
         tree: parsed.tree,
-        operations: Vec::new(),
-        constants: Vec::new(),
-        chains: Vec::new(),
-        sites: Vec::new(),
+        operations: Vec::with_capacity(nodes),
+        constants: Vec::with_capacity(nodes / 16),
+        chains: Vec::with_capacity(nodes / 8),
+        fields: Vec::with_capacity(nodes / 4),
+        sites: Vec::with_capacity(nodes / 16),
         ranges: Vec::new(),
-        names: Vec::new(),
+        called: Vec::new(),
         failures: Vec::new(),
         entries: Vec::new(),
     };
     let mut compiler = Compiler {
         unit,
         profile,
-        jobs: Vec::new(),
-        variables: Vec::new(),
+        jobs: Vec::with_capacity(32),
+        variables: Vec::with_capacity(8),
+        source,
         slots: 0,
         short_circuits: Vec::new(),
     };
     for definition in parsed.definitions {
-        compiler.variables = vec!["$".to_owned()];
+        compiler.variables.clear();
+        compiler.variables.push("$");
         compiler.slots = 1;
         let start = compiler.here();
         compiler.jobs.push(Job::List(definition.body));
@@ -144,7 +151,7 @@ fn index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-impl Compiler<'_> {
+impl<'p> Compiler<'p> {
     fn here(&self) -> u32 {
         index(self.unit.operations.len())
     }
@@ -182,14 +189,14 @@ impl Compiler<'_> {
         }
     }
 
-    fn declare(&mut self, name: String) -> u32 {
+    fn declare(&mut self, name: &'p str) -> u32 {
         self.variables.push(name);
         self.slots = self.slots.max(self.variables.len());
         index(self.variables.len() - 1)
     }
 
     fn slot(&self, name: &str) -> Option<u32> {
-        self.variables.iter().rposition(|variable| variable == name).map(index)
+        self.variables.iter().rposition(|variable| *variable == name).map(index)
     }
 
     fn run(&mut self) {
@@ -335,8 +342,8 @@ impl Compiler<'_> {
             }
             Node::Template { name, pipe } => {
                 let (name, pipe) = (name.clone(), *pipe);
-                self.unit.names.push(name.into());
-                let name = index(self.unit.names.len() - 1);
+                self.unit.called.push(name.into());
+                let name = index(self.unit.called.len() - 1);
                 self.jobs.push(Job::Emit(Op::CallTemplate { name, node }));
                 match pipe {
                     Some(pipe) => {
@@ -355,15 +362,16 @@ impl Compiler<'_> {
     fn declarations(&mut self, pipe: NodeId) {
         let Node::Pipe { declarations, assign, .. } = self.unit.tree.node(pipe) else { return };
         let assign = *assign;
-        let names: Vec<String> = declarations
+        let source = self.source;
+        let names: SmallVec<[&str; 2]> = declarations
             .iter()
             .filter_map(|variable| match self.unit.tree.node(*variable) {
-                Node::Variable(names) => names.first().cloned(),
+                Node::Variable(span) => Some(span.variable(source)),
                 _ => None,
             })
             .collect();
         for name in names {
-            let slot = if assign { self.slot(&name) } else { Some(self.declare(name.clone())) };
+            let slot = if assign { self.slot(name) } else { Some(self.declare(name)) };
             match slot {
                 Some(slot) => {
                     self.emit(Op::Set { slot });
@@ -375,10 +383,10 @@ impl Compiler<'_> {
 
     fn range_variables(&mut self, range: u32, pipe: NodeId) {
         let Node::Pipe { declarations, .. } = self.unit.tree.node(pipe) else { return };
-        let slots: Vec<Option<u32>> = declarations
+        let slots: SmallVec<[Option<u32>; 2]> = declarations
             .iter()
             .map(|variable| match self.unit.tree.node(*variable) {
-                Node::Variable(names) => names.first().and_then(|name| self.slot(name)),
+                Node::Variable(span) => self.slot(span.variable(self.source)),
                 _ => None,
             })
             .collect();

@@ -1,6 +1,6 @@
 //! What compiling makes of a text: operations, and the tables they index.
 
-use crate::ast::{NodeId, Tree};
+use crate::ast::{NodeId, Span, Tree};
 use crate::function::{Function, Parameter};
 
 /// A value known beforehand.
@@ -13,6 +13,8 @@ pub(crate) enum Constant {
     Duration(i64),
     Complex((f64, f64)),
     String(Box<[u8]>),
+    /// A text that stands in the source as it is.
+    Written(Span),
 }
 
 /// Where a chain of fields begins.
@@ -28,7 +30,9 @@ pub(crate) enum From {
 pub(crate) struct Chain {
     pub(crate) node: NodeId,
     pub(crate) from: From,
-    pub(crate) names: Box<[Box<str>]>,
+    /// Its names, among the unit's fields.
+    pub(crate) first: u32,
+    pub(crate) names: u32,
     /// The words after it, when it is called like a method.
     pub(crate) arguments: Box<[NodeId]>,
     pub(crate) has_final: bool,
@@ -165,9 +169,19 @@ pub(crate) struct Unit {
     pub(crate) operations: Vec<Op>,
     pub(crate) constants: Vec<Constant>,
     pub(crate) chains: Vec<Chain>,
+    /// The names of all chains, one chain after the other.
+    pub(crate) fields: Vec<Span>,
     pub(crate) sites: Vec<Site>,
     pub(crate) ranges: Vec<Range>,
-    pub(crate) names: Vec<Box<str>>,
+    pub(crate) called: Vec<Box<str>>,
     pub(crate) failures: Vec<Planned>,
     pub(crate) entries: Vec<Entry>,
+}
+
+impl Unit {
+    /// Where the names of a chain are written.
+    pub(crate) fn names(&self, chain: &Chain) -> &[Span] {
+        let first = chain.first as usize;
+        &self.fields[first..first + chain.names as usize]
+    }
 }

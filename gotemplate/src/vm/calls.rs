@@ -207,7 +207,7 @@ pub(super) fn literal_for<'a>(
     use crate::ast::Node;
     let number = match unit.tree.node(node) {
         Node::Number(number) => Some(number),
-        Node::Bool(_) | Node::String { .. } => None,
+        Node::Bool(_) | Node::String(_) => None,
         _ => return Ok(value),
     };
     let (fitting, wanted) = match parameter {

@@ -2,6 +2,7 @@
 
 use super::calls::literal_for;
 use super::{Fault, Machine, Run, Slot};
+use crate::ast::Span;
 use crate::compile::{Chain, From, Unit};
 use crate::context::Failure;
 use crate::program::MissingKey;
@@ -26,9 +27,15 @@ impl<'a> Machine<'_, 'a> {
         }
     }
 
-    pub(super) fn fields(&mut self, mut receiver: Slot<'a>, names: &[Box<str>], node: u32) -> Run<Slot<'a>> {
+    pub(super) fn fields(
+        &mut self,
+        mut receiver: Slot<'a>,
+        unit: &Unit,
+        names: &[Span],
+        node: u32,
+    ) -> Run<Slot<'a>> {
         for name in names {
-            receiver = self.field(receiver, name, false, node)?;
+            receiver = self.field(receiver, name.of(&unit.source), false, node)?;
         }
         Ok(receiver)
     }
@@ -109,9 +116,10 @@ impl<'a> Machine<'_, 'a> {
 
     /// Prepares a method call with arguments: pushes the receiver and answers true, or, where there is nothing to
     /// call on, leaves the value of the whole expression and answers false.
-    pub(super) fn method(&mut self, chain: &'a Chain, receiver: Slot<'a>) -> Run<bool> {
-        let Some((last, before)) = chain.names.split_last() else { return Ok(false) };
-        let receiver = self.fields(receiver, before, chain.node)?;
+    pub(super) fn method(&mut self, unit: &'a Unit, chain: &'a Chain, receiver: Slot<'a>) -> Run<bool> {
+        let Some((last, before)) = unit.names(chain).split_last() else { return Ok(false) };
+        let receiver = self.fields(receiver, unit, before, chain.node)?;
+        let last = last.of(&unit.source);
         let signature = match receiver.value {
             Value::Object(object) => object.method(last),
             Value::Int(kind, _) => time::int_method(kind, last),
@@ -131,7 +139,8 @@ impl<'a> Machine<'_, 'a> {
     }
 
     pub(super) fn call_method(&mut self, unit: &'a Unit, chain: &'a Chain) -> Run<Value<'a>> {
-        let Some(name) = chain.names.last() else { return Ok(Value::Missing) };
+        let Some(name) = unit.names(chain).last() else { return Ok(Value::Missing) };
+        let name = name.of(&unit.source);
         let base = self.stack.len() - chain.arguments.len();
         let mut arguments: Vec<Value<'a>> = self.stack.drain(base..).collect();
         let receiver = self.pop();

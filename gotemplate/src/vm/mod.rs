@@ -255,7 +255,7 @@ impl<'r, 'a> Machine<'r, 'a> {
                 Op::At(node) => self.node = node,
                 Op::Const { constant, node } => {
                     self.node = node;
-                    self.stack.push(constant_value(&unit.constants[constant as usize]));
+                    self.stack.push(constant_value(unit, &unit.constants[constant as usize]));
                 }
                 Op::PushNil { parameter, node } => {
                     self.node = node;
@@ -282,7 +282,8 @@ impl<'r, 'a> Machine<'r, 'a> {
                     self.step()?;
                     let chain = &unit.chains[chain as usize];
                     let receiver = self.receiver(chain, variables, dot);
-                    let Slot { value, interface } = self.fields(receiver, &chain.names, chain.node)?;
+                    let Slot { value, interface } =
+                        self.fields(receiver, unit, unit.names(chain), chain.node)?;
                     self.interface = interface;
                     self.stack.push(if dig { value.dug() } else { value });
                 }
@@ -290,7 +291,7 @@ impl<'r, 'a> Machine<'r, 'a> {
                     self.step()?;
                     let chain = &unit.chains[chain as usize];
                     let receiver = self.receiver(chain, variables, dot);
-                    if !self.method(chain, receiver)? {
+                    if !self.method(unit, chain, receiver)? {
                         at = skip as usize;
                     }
                 }
@@ -395,11 +396,11 @@ impl<'r, 'a> Machine<'r, 'a> {
                 }
                 Op::FindTemplate { name, node } => {
                     self.node = node;
-                    self.find(program, &unit.names[name as usize])?;
+                    self.find(program, &unit.called[name as usize])?;
                 }
                 Op::CallTemplate { name, node } => {
                     self.step()?;
-                    let name = &unit.names[name as usize];
+                    let name = &unit.called[name as usize];
                     let value = self.pop();
                     if self.frames.len() >= self.context.budget.depth {
                         self.node = node;
@@ -491,7 +492,7 @@ fn limit_only(failure: Failure) -> Fault {
     }
 }
 
-fn constant_value(constant: &Constant) -> Value<'_> {
+fn constant_value<'a>(unit: &'a Unit, constant: &'a Constant) -> Value<'a> {
     match constant {
         Constant::Bool(value) => Value::Bool(*value),
         Constant::Int(value) => Value::int(*value),
@@ -499,6 +500,7 @@ fn constant_value(constant: &Constant) -> Value<'_> {
         Constant::Float(value) => Value::Float(*value),
         Constant::Duration(value) => Value::Int(IntType::Duration, *value),
         Constant::Complex(value) => Value::Complex(value),
+        Constant::Written(span) => Value::String(span.of(&unit.source).as_bytes()),
         Constant::String(text) => Value::String(text),
     }
 }
