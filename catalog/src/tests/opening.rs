@@ -28,6 +28,7 @@ async fn a_directory_that_cannot_be_made_is_named() {
     assert!(error.to_string().contains("writable"));
 }
 
+/// Attack row 33: a search index with files missing or damaged is found when opening, and built anew.
 #[tokio::test]
 async fn an_index_that_is_lost_or_damaged_is_built_anew() {
     let (directory, catalog) = fresh().await;
@@ -120,6 +121,7 @@ async fn bytes_are_in_memory_after_opening_as_far_as_they_fit() {
     }
 }
 
+/// Attack row 33: bytes that are not those of their digest are an error, never an answer.
 #[tokio::test]
 async fn bytes_that_rotted_are_not_served() {
     let (directory, catalog) = fresh().await;
