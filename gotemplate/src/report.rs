@@ -69,12 +69,24 @@ struct Reader<'p> {
     unrepeatable: BTreeSet<Unrepeatable>,
     missing: BTreeSet<String>,
     todo: Vec<(String, Path)>,
-    seen: HashSet<(String, Path)>,
+    /// The paths each template was looked at for.
+    seen: HashMap<String, HashSet<Path>>,
+    nodes: usize,
 }
 
-/// Programs whose templates call each other on ever deeper paths are looked at up to this many pairs of template and
-/// path.
-const MOST: usize = 10_000;
+/// One template is looked at for up to this many paths, and then once more for any other.
+const PATHS: usize = 200;
+
+/// Paths deeper than this are not told: templates that call themselves on what is in a map would make them for ever.
+const DEEPEST: usize = 32;
+
+/// So many nodes are looked at in all; what is beyond them is not in the report.
+const NODES: usize = 2_000_000;
+
+/// How many names and elements a path goes through.
+fn depth(path: &str) -> usize {
+    path.bytes().filter(|byte| matches!(byte, b'.' | b'[')).count()
+}
 
 impl Program {
     /// Looks at the template of this name and all it calls.
@@ -86,7 +98,8 @@ impl Program {
             unrepeatable: BTreeSet::new(),
             missing: BTreeSet::new(),
             todo: Vec::new(),
-            seen: HashSet::new(),
+            seen: HashMap::new(),
+            nodes: 0,
         };
         reader.call(template, Some("".into()));
         while let Some((name, dot)) = reader.todo.pop() {
@@ -108,9 +121,11 @@ impl Reader<'_> {
             self.missing.insert(name.to_owned());
             return;
         }
-        let key = (name.to_owned(), dot);
-        if self.seen.len() < MOST && self.seen.insert(key.clone()) {
-            self.todo.push(key);
+        let paths = self.seen.entry(name.to_owned()).or_default();
+        let told = paths.len() < PATHS && dot.as_ref().is_some_and(|path| depth(path) <= DEEPEST);
+        let dot = dot.filter(|_| told);
+        if paths.insert(dot.clone()) {
+            self.todo.push((name.to_owned(), dot));
         }
     }
 
@@ -129,6 +144,10 @@ impl Reader<'_> {
         let mut variables: HashMap<&str, Path> = HashMap::from([("$", dot.clone())]);
         let mut jobs = vec![Job::Node(unit.entries[template.entry].body, dot)];
         while let Some(job) = jobs.pop() {
+            self.nodes += 1;
+            if self.nodes > NODES {
+                return;
+            }
             let (node, dot) = match job {
                 Job::Node(node, dot) => (node, dot),
                 Job::Declare { pipe, dot } => {
@@ -284,6 +303,16 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use crate::{Program, profile};
+
+    /// A fuzzer found that this took the longest of all: a path for each level there might be.
+    #[test]
+    fn templates_that_call_themselves_are_looked_at_once_in_a_while() {
+        let text = r#"{{define "r"}}{{range $k, $v := .}}{{include "r" $v}}{{.a}}{{end}}{{end}}{{include "r" .Values}}
+{{define "two"}}{{include "two" .a}}{{include "two" .b}}{{end}}{{include "two" .}}"#;
+        let report = Program::parse("t", text, &profile::HELM).expect("it parses").report("t");
+        assert!(report.reads.contains(&"Values[][].a".to_owned()), "{:?}", report.reads);
+        assert!(report.reads.len() < 1000, "{}", report.reads.len());
+    }
 
     #[test]
     fn paths_follow_dot_variables_and_calls() {
