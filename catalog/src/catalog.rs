@@ -1,5 +1,8 @@
 //! The catalogue itself: the parts put together, and the order in which a write goes through them.
 
+mod deliveries;
+mod discovered;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +28,7 @@ use crate::report::{ReportedVersion, attach};
 use crate::search::document::{README, beginning};
 use crate::search::{self, Found, Index, Query, SearchAnswer, Update, UpdateError};
 use crate::snapshot::{RegistrySnapshot, Snapshot, TemplateSnapshot, VersionSnapshot, Viewer};
-use crate::store::Store;
+use crate::store::{Discovered, Store};
 
 /// Templates handed to the index at once when it is built anew.
 const REBUILT_AT_ONCE: usize = 500;
@@ -120,6 +123,8 @@ struct Inner {
     snapshot: ArcSwap<Snapshot>,
     /// The generation readers see, for those who wait for the next.
     generation: watch::Sender<u64>,
+    /// What hosts say of registries that were found there, by name.
+    discovered: ArcSwap<Vec<Discovered>>,
     /// Held by whoever writes; what the search index does not know yet.
     writing: Mutex<Behind>,
     warming: Mutex<Option<JoinHandle<()>>>,
@@ -144,6 +149,7 @@ impl Catalog {
         let lock = Lock::take(data)?;
         let store = Arc::new(Store::open(&data.join("formwork.db")).await?);
         let loaded = store.load().await?;
+        let discovered = store.discovered().await?;
         let generation = loaded.snapshot.generation;
         let search = data.join("search");
         let opening = tokio::task::spawn_blocking(move || Index::open(&search, &loaded.identity, generation));
@@ -163,6 +169,7 @@ impl Catalog {
             index,
             snapshot: ArcSwap::from_pointee(snapshot),
             generation: watch::Sender::new(generation),
+            discovered: ArcSwap::from_pointee(discovered),
             writing: Mutex::default(),
             warming: Mutex::new(Some(warming)),
             #[cfg(any(test, feature = "testing"))]

@@ -74,3 +74,4 @@ pub use snapshot::{
     CollectionSnapshot, Counts, Health, RegistrySnapshot, Snapshot, Standing, TemplateSnapshot,
     VersionSnapshot, Viewer,
 };
+pub use store::{Discovered, WEBHOOK_DELIVERIES, WebhookDelivery};

@@ -108,6 +108,12 @@ pub(crate) struct ServeArguments {
     /// Write one line for every request to this file (`-` for standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) access_log: Option<PathBuf>,
+    /// File with the secret that deliveries to /webhooks/… are signed with; without a secret none is taken
+    #[arg(long, value_name = "FILE")]
+    pub(crate) webhook_secret_file: Option<PathBuf>,
+    /// Variable of the environment that holds it, in place of a file
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) webhook_secret_env: Option<String>,
     /// Read settings from this file [default: formwork.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

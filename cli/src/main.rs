@@ -12,6 +12,7 @@ mod output;
 mod process;
 mod resolve;
 mod search;
+mod secret;
 mod serve;
 mod settings;
 mod target;

@@ -90,6 +90,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
         public_url: settings.public_url.value.clone(),
         tls,
         home: settings.home.value.clone(),
+        webhooks: settings.webhooks.clone(),
         access_log: access_log(settings.access_log.value.as_deref()),
         ..ServerConfig::new(settings.listen.value)
     };

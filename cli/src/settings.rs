@@ -9,9 +9,11 @@ use indexer::{RegistryConfig, Source};
 use schema::reference::Home;
 use schema::{CollectionName, RegistryName};
 use serde::{Deserialize, Serialize};
+use server::{WebhookSecret, Webhooks};
 use toml::Spanned;
 
 use crate::arguments::{self, ServeArguments};
+use crate::secret::SecretSource;
 
 /// The file that is read when none is named.
 const DEFAULT_FILE: &str = "formwork.toml";
@@ -41,9 +43,9 @@ impl fmt::Display for Origin {
 #[derive(Debug, thiserror::Error)]
 #[error("{key}: {message} (from {origin})")]
 pub(crate) struct SettingError {
-    key: String,
-    message: String,
-    origin: Origin,
+    pub(crate) key: String,
+    pub(crate) message: String,
+    pub(crate) origin: Origin,
 }
 
 /// A value and where it came from.
@@ -66,6 +68,9 @@ pub(crate) struct Settings {
     pub(crate) remove_unlisted: Setting<bool>,
     pub(crate) access_log: Setting<Option<PathBuf>>,
     pub(crate) home: Setting<Option<Home>>,
+    pub(crate) webhook_secret: Setting<Option<SecretSource>>,
+    /// What is in the sources of secrets: one for all registries, and each registry's own.
+    pub(crate) webhooks: Webhooks,
     pub(crate) registries: Vec<Setting<RegistryConfig>>,
 }
 
@@ -83,6 +88,8 @@ struct File {
     remove_unlisted: Option<Spanned<bool>>,
     access_log: Option<Spanned<String>>,
     default_registry: Option<Spanned<String>>,
+    webhook_secret_env: Option<Spanned<String>>,
+    webhook_secret_file: Option<Spanned<String>>,
     registries: BTreeMap<Spanned<String>, FileRegistry>,
 }
 
@@ -95,10 +102,12 @@ enum FileRegistry {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct FileRegistryTable {
     source: String,
     branch: Option<String>,
+    webhook_secret_env: Option<String>,
+    webhook_secret_file: Option<String>,
 }
 
 /// Where values are looked for, in order.
@@ -208,7 +217,24 @@ impl Settings {
             value: remove.get_ref().to_string(),
             origin: lookup.in_file(remove.span().start),
         });
+        let webhook_secret = SecretSource::of(
+            "webhook-secret",
+            lookup.text(
+                arguments.webhook_secret_env.clone(),
+                "--webhook-secret-env",
+                file.webhook_secret_env.as_ref(),
+            ),
+            lookup.text(
+                path_text(&arguments.webhook_secret_file),
+                "--webhook-secret-file",
+                file.webhook_secret_file.as_ref(),
+            ),
+            &base,
+        )?;
+        let webhooks = webhooks(&webhook_secret, &lookup, &file, &base)?;
         let settings = Settings {
+            webhook_secret,
+            webhooks,
             listen: typed(
                 "listen",
                 lookup.text(arguments.listen.clone(), "--listen", file.listen.as_ref()),
@@ -315,6 +341,11 @@ impl Settings {
             ),
             ("access-log".to_owned(), path(&self.access_log.value), self.access_log.origin.clone()),
             ("default-registry".to_owned(), home.unwrap_or_default(), self.home.origin.clone()),
+            (
+                "webhook-secret".to_owned(),
+                self.webhook_secret.value.as_ref().map(ToString::to_string).unwrap_or_default(),
+                self.webhook_secret.origin.clone(),
+            ),
         ];
         rows.extend(self.registries.iter().map(|registry| {
             let RegistryConfig { name, source, branch } = &registry.value;
@@ -336,6 +367,41 @@ fn file_error(lookup: &Lookup<'_>, error: &toml::de::Error) -> SettingError {
         .map_or("config", |(key, _)| key.trim());
     let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     SettingError { key: key.to_owned(), message, origin: lookup.in_file(offset) }
+}
+
+/// The secrets of webhooks, read from where they are kept.
+fn webhooks(
+    shared: &Setting<Option<SecretSource>>,
+    lookup: &Lookup<'_>,
+    file: &File,
+    base: &Path,
+) -> Result<Webhooks, SettingError> {
+    let read = |key: String, source: &Setting<Option<SecretSource>>| {
+        let Some(from) = &source.value else { return Ok(None) };
+        let text = from.read(lookup.environment);
+        let secret =
+            text.and_then(|text| WebhookSecret::new(&text).map_err(|error| format!("{from}: {error}")));
+        secret.map(Some).map_err(|message| SettingError { key, message, origin: source.origin.clone() })
+    };
+    let mut webhooks = Webhooks { shared: read("webhook-secret".to_owned(), shared)?, ..Webhooks::default() };
+    for (name, entry) in &file.registries {
+        let FileRegistry::Table(table) = entry else { continue };
+        let key = format!("registries.{}.webhook-secret", name.get_ref());
+        let origin = lookup.in_file(name.span().start);
+        let given =
+            |text: &Option<String>| text.clone().map(|value| Setting { value, origin: origin.clone() });
+        let source = SecretSource::of(
+            &key,
+            given(&table.webhook_secret_env),
+            given(&table.webhook_secret_file),
+            base,
+        )?;
+        // A name that is none was refused when the registries were read.
+        if let (Some(secret), Ok(name)) = (read(key, &source)?, name.get_ref().parse::<RegistryName>()) {
+            webhooks.registries.insert(name, secret);
+        }
+    }
+    Ok(webhooks)
 }
 
 fn registries(

@@ -35,6 +35,7 @@ mod target;
 mod time;
 mod ui;
 mod view;
+mod webhooks;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -50,6 +51,7 @@ pub use access_log::AccessLog;
 pub use front::{AnswerBody, Answering, Front};
 pub use listener::Server;
 pub use state::{BoxFuture, Processor, Syncs};
+pub use webhooks::{Secret as WebhookSecret, SecretError as WebhookSecretError, Webhooks};
 
 /// How to serve.
 #[derive(Debug, Clone)]
@@ -64,6 +66,8 @@ pub struct ServerConfig {
     pub home: Option<Home>,
     /// Where requests are logged.
     pub access_log: AccessLog,
+    /// What deliveries of webhooks are made with.
+    pub webhooks: Webhooks,
     /// Connections at a time; further ones wait to be accepted.
     pub connections: usize,
 }
@@ -78,7 +82,7 @@ pub struct Tls {
 }
 
 impl ServerConfig {
-    /// Listening there, without TLS, public URL, home or access log.
+    /// Listening there, without TLS, public URL, home, access log or webhooks.
     pub fn new(listen: SocketAddr) -> ServerConfig {
         ServerConfig {
             listen,
@@ -86,6 +90,7 @@ impl ServerConfig {
             tls: None,
             home: None,
             access_log: AccessLog::Off,
+            webhooks: Webhooks::default(),
             connections: 10_000,
         }
     }

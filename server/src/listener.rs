@@ -32,6 +32,7 @@ use crate::ready::ReadyAnswers;
 use crate::request_id::RequestIds;
 use crate::stall::Stall;
 use crate::state::{App, Processor, Syncs};
+use crate::webhooks::Receiver;
 use crate::{ServeError, ServerConfig, Tls};
 
 /// Longest the head of a request may take, from the first byte or the end of the request before.
@@ -70,7 +71,7 @@ impl Server {
             TcpListener::bind(listen).await.map_err(|cause| ServeError::Listen { listen, cause })?;
         let local = listener.local_addr().map_err(|cause| ServeError::Listen { listen, cause })?;
         let connections = Arc::new(Semaphore::new(config.connections.min(Semaphore::MAX_PERMITS)));
-        let front = front(config, local, catalog, processor, syncs)?;
+        let front = front(config, local, catalog, processor, syncs).await?;
         Ok(Server { listener, tls, front, connections })
     }
 
@@ -197,7 +198,7 @@ impl Future for Infallibly {
     }
 }
 
-fn front(
+async fn front(
     config: ServerConfig,
     local: SocketAddr,
     catalog: Catalog,
@@ -207,6 +208,7 @@ fn front(
     let base = config.public_url.as_deref().map(public_url).transpose()?.unwrap_or_default();
     let shown_base = if base.is_empty() { local_url(local, config.tls.is_some()) } else { base.clone() };
     Ok(Front::new(Arc::new(App {
+        webhooks: Receiver::new(config.webhooks, &catalog).await,
         catalog,
         processor,
         syncs,

@@ -44,6 +44,8 @@ pub(crate) struct Metrics {
     pub(crate) reports_pending: Gauge,
     /// Reports made.
     pub(crate) reports_made: Counter,
+    /// Deliveries of webhooks, by kind of host and what became of them.
+    pub(crate) webhooks: Family<Labels, Counter>,
     /// Open connections.
     pub(crate) connections: Gauge,
     /// Connections refused because there were too many.
@@ -104,6 +106,7 @@ impl Metrics {
             processed: Family::default(),
             reports_pending: Gauge::default(),
             reports_made: Counter::default(),
+            webhooks: Family::default(),
             connections: Gauge::default(),
             connections_refused: Counter::default(),
             generation: Gauge::default(),
@@ -130,6 +133,11 @@ impl Metrics {
         registry.register("processed", "Requests to process, by how they ended", metrics.processed.clone());
         registry.register("reports_pending", "Versions whose report is due", metrics.reports_pending.clone());
         registry.register("reports_made", "Reports made since the start", metrics.reports_made.clone());
+        registry.register(
+            "webhook_deliveries",
+            "Deliveries of webhooks, by kind of host and what became of them",
+            metrics.webhooks.clone(),
+        );
         registry.register("connections", "Open connections", metrics.connections.clone());
         registry.register(
             "connections_refused",

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::{MethodRouter, get};
+use axum::routing::{MethodRouter, get, post};
 
 use crate::error::ApiError;
 use crate::state::App;
-use crate::{api, pages};
+use crate::{api, pages, webhooks};
 
 /// Groups of routes, as the metrics tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,13 +22,14 @@ pub(crate) enum Route {
     Registries,
     Describe,
     Operations,
+    Webhook,
     Asset,
     Page,
 }
 
 impl Route {
     /// Every group, in the order of their numbers.
-    pub(crate) const ALL: [Route; 11] = [
+    pub(crate) const ALL: [Route; 12] = [
         Route::Resolve,
         Route::File,
         Route::Content,
@@ -38,6 +39,7 @@ impl Route {
         Route::Registries,
         Route::Describe,
         Route::Operations,
+        Route::Webhook,
         Route::Asset,
         Route::Page,
     ];
@@ -54,6 +56,7 @@ impl Route {
             Route::Registries => "registries",
             Route::Describe => "describe",
             Route::Operations => "operations",
+            Route::Webhook => "webhook",
             Route::Asset => "asset",
             Route::Page => "page",
         }
@@ -65,6 +68,7 @@ impl Route {
             return match path {
                 "/healthz" | "/readyz" | "/metrics" => Route::Operations,
                 _ if path.starts_with("/assets/") => Route::Asset,
+                _ if path.starts_with("/webhooks/") => Route::Webhook,
                 _ => Route::Page,
             };
         };
@@ -118,6 +122,11 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/healthz", only_get(get(api::operations::healthz)))
         .route("/readyz", only_get(get(api::operations::readyz)))
         .route("/metrics", only_get(get(api::operations::metrics)))
+        // Hosts of repositories.
+        .route("/webhooks/github", only_post(post(webhooks::receive_github)))
+        .route("/webhooks/gitlab", only_post(post(webhooks::receive_gitlab)))
+        .route("/webhooks/gitea", only_post(post(webhooks::receive_gitea)))
+        .route("/webhooks/{*rest}", get(api::unknown_path).fallback(api::unknown_path))
         // People.
         .route("/", get(pages::home::home))
         .route("/search", get(pages::search::search))
@@ -139,6 +148,11 @@ fn only_get(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
     route.fallback(|| async { Err::<(), ApiError>(api::method_error("GET")) })
 }
 
+/// A route that answers POST.
+fn only_post(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
+    route.fallback(|| async { Err::<(), ApiError>(api::method_error("POST")) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,6 +169,7 @@ mod tests {
             ("/api/v1/openapi.json", Route::Describe),
             ("/readyz", Route::Operations),
             ("/assets/x.css", Route::Asset),
+            ("/webhooks/github", Route::Webhook),
             ("/github.com/a/b", Route::Page),
         ] {
             assert_eq!(Route::of(path), route, "{path}");

@@ -16,6 +16,7 @@ use crate::access_log::AccessLogger;
 use crate::metrics::Metrics;
 use crate::ready::ReadyAnswers;
 use crate::request_id::RequestIds;
+use crate::webhooks::Receiver;
 
 /// A future that is boxed because it crosses a trait object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -99,6 +100,7 @@ pub(crate) struct App {
     pub(crate) ready: ReadyAnswers,
     pub(crate) ids: RequestIds,
     pub(crate) log: AccessLogger,
+    pub(crate) webhooks: Receiver,
 }
 
 impl App {

@@ -7,7 +7,9 @@ use indexer::{RegistryStatus, State};
 use schema::reference::{Location, Reference, Selector};
 use schema::resolve::Rule;
 use schema::{Digest, RegistryName};
-use wire::registries::{Collection, Counts, HealthCounts, RegistrySummary, Sync, TemplateSummary};
+use wire::registries::{
+    Collection, Counts, Discovered, HealthCounts, RegistrySummary, Sync, TemplateSummary,
+};
 use wire::{Finding, Health, Notice, files, resolve, templates};
 
 use crate::state::App;
@@ -242,6 +244,7 @@ pub(crate) fn registry(
     urls: Urls<'_>,
     registry: &RegistrySnapshot,
     status: Option<&RegistryStatus>,
+    discovered: Option<catalog::Discovered>,
 ) -> wire::registries::Registry {
     wire::registries::Registry {
         summary: registry_summary(urls, registry, status),
@@ -253,6 +256,12 @@ pub(crate) fn registry(
         links: registry.links.clone(),
         collections: registry.collections.values().map(|one| collection(urls, one)).collect(),
         findings: findings(registry.findings.iter()),
+        discovered: discovered.map(|said| Discovered {
+            default_branch: said.default_branch,
+            description: said.description,
+            stars: said.stars,
+            missing_since: said.missing_since.map(rfc3339),
+        }),
     }
 }
 

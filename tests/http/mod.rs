@@ -12,3 +12,4 @@ mod poisoned;
 mod reports;
 mod settings;
 mod sync;
+mod webhooks;

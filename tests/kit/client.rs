@@ -52,6 +52,12 @@ pub(crate) fn post(url: &str, body: &str) -> Result<Answer, String> {
     send(client().post(url).header("content-type", "application/json").body(body.to_owned()))
 }
 
+/// Sends bytes with headers.
+pub(crate) fn post_with(url: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer, String> {
+    let request = client().post(url).body(body.to_vec());
+    send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value)))
+}
+
 impl Answer {
     /// The body as text.
     pub(crate) fn text(&self) -> String {

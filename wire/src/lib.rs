@@ -18,6 +18,7 @@ pub mod resolve;
 pub mod search;
 pub mod templates;
 pub mod text;
+pub mod webhooks;
 
 pub use common::{Finding, Health, Notice};
 pub use problem::{Problem, ProblemKind};

@@ -111,6 +111,8 @@ kinds! {
     InvalidQuery = "invalid-query", 400, "The query cannot be read";
     /// The body of a request is not what is asked for.
     InvalidBody = "invalid-body", 400, "The body cannot be read";
+    /// A delivery of a webhook without proof of its sender.
+    WebhookSignature = "webhook-signature", 401, "The delivery does not show where it is from";
     /// A reference to a registry that is not here.
     UnknownRegistry = "unknown-registry", 404, "No such registry";
     /// A reference to a collection that is not there.
@@ -129,6 +131,8 @@ kinds! {
     MethodNotAllowed = "method-not-allowed", 405, "The method is not answered here";
     /// The body did not arrive in time.
     SlowRequest = "slow-request", 408, "The request did not arrive in time";
+    /// A delivery of a webhook that was taken before.
+    DeliverySeen = "delivery-seen", 409, "The delivery was taken before";
     /// More bytes than are read.
     TooLarge = "too-large", 413, "The request is too large";
     /// A body in a form that is not read.
@@ -145,6 +149,8 @@ kinds! {
     KindUnsupported = "kind-unsupported", 422, "This kind is not processed here";
     /// The process that worked on it ended.
     WorkerDied = "worker-died", 422, "The process that worked on it ended";
+    /// More requests than one sender may make.
+    TooManyRequests = "too-many-requests", 429, "Too many requests from one address";
     /// A fault of the server.
     Internal = "internal", 500, "The server failed";
     /// Too much to do.

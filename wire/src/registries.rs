@@ -119,6 +119,24 @@ pub struct Registry {
     pub collections: Vec<Collection>,
     /// What is wrong with the registry as a whole.
     pub findings: Vec<Finding>,
+    /// What the host says of it where it was found; absent for registries that were given by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discovered: Option<Discovered>,
+}
+
+/// A registry as the host says it is where it was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Discovered {
+    /// The branch people get without asking for one.
+    pub default_branch: String,
+    /// What its owner says it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How many people starred it.
+    pub stars: u64,
+    /// When it was first not found any more; it stays served as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_since: Option<String>,
 }
 
 /// A collection and its templates.

@@ -185,7 +185,10 @@ impl Store {
         Ok(Digest::from_bytes(bytes))
     }
 
-    fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(&self, text: &str) -> Result<T, StoreError> {
+    pub(super) fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(
+        &self,
+        text: &str,
+    ) -> Result<T, StoreError> {
         text.parse().map_err(|error| self.damaged(format!("{error}")))
     }
 

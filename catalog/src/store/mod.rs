@@ -8,6 +8,8 @@
 //! This module and its children are the only ones that know there is SQL. They must not know what a snapshot is
 //! for.
 
+mod deliveries;
+mod discovered;
 mod fsck;
 mod jobs;
 mod load;
@@ -26,6 +28,8 @@ use sqlx::sqlite::{
 use sqlx::{Connection, SqlSafeStr, Sqlite, SqliteConnection, SqlitePool};
 use tokio::sync::Mutex;
 
+pub use deliveries::{WEBHOOK_DELIVERIES, WebhookDelivery};
+pub use discovered::Discovered;
 pub(crate) use load::Warming;
 use queries::Statement;
 pub(crate) use write::spelled;
@@ -108,6 +112,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "catalog", include_str!("../../../migrations/0001_catalog.sql")),
     (3, "jobs", include_str!("../../../migrations/0003_jobs.sql")),
     (5, "reports", include_str!("../../../migrations/0005_reports.sql")),
+    (6, "github", include_str!("../../../migrations/0006_github.sql")),
 ];
 
 fn migrations() -> Migrator {
@@ -167,6 +172,8 @@ mod tests {
     fn statements_are_run_in_one_place() {
         let sources = [
             include_str!("jobs.rs"),
+            include_str!("deliveries.rs"),
+            include_str!("discovered.rs"),
             include_str!("load.rs"),
             include_str!("write.rs"),
             include_str!("fsck.rs"),

@@ -103,6 +103,14 @@ queries! {
         $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)";
     ADD_BLOB = "INSERT INTO blobs (digest, size, encoding, content) VALUES ($1, $2, $3, $4) ON CONFLICT (digest) DO NOTHING";
     LOAD_BLOB = "SELECT size, encoding, content FROM blobs WHERE digest = $1";
+    LOAD_WEBHOOK_DELIVERIES = "SELECT host, delivery FROM webhook_deliveries ORDER BY sequence";
+    ADD_WEBHOOK_DELIVERY = "INSERT INTO webhook_deliveries (host, delivery, at) VALUES ($1, $2, $3) ON CONFLICT (host, delivery) DO NOTHING";
+    FORGET_WEBHOOK_DELIVERIES = "DELETE FROM webhook_deliveries WHERE sequence <= (SELECT MAX(sequence) FROM webhook_deliveries) - $1";
+
+    LOAD_DISCOVERED = "SELECT name, default_branch, description, stars, missing_since FROM discovered ORDER BY canonical";
+    CLEAR_DISCOVERED = "DELETE FROM discovered";
+    ADD_DISCOVERED = "INSERT INTO discovered (canonical, name, default_branch, description, stars, missing_since) VALUES ($1, $2, $3, $4, $5, $6)";
+
     // SQLite's own: folds the write-ahead log in when closing.
     CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)";
     ALL_BLOBS = "SELECT size, encoding, content, digest FROM blobs ORDER BY id DESC";

@@ -33,7 +33,7 @@ impl App {
 }
 
 /// An answer in JSON.
-fn json(policy: CachePolicy, value: &impl Serialize) -> Result<Response, ApiError> {
+pub(crate) fn json(policy: CachePolicy, value: &impl Serialize) -> Result<Response, ApiError> {
     let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
     Ok(typed(policy, HeaderValue::from_static("application/json"), body))
 }

@@ -9,6 +9,7 @@ use utoipa::OpenApi;
 
 use crate::api;
 use crate::cache::CachePolicy;
+use crate::webhooks;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -33,6 +34,9 @@ use crate::cache::CachePolicy;
         api::operations::healthz,
         api::operations::readyz,
         api::operations::metrics,
+        webhooks::receive_github,
+        webhooks::receive_gitlab,
+        webhooks::receive_gitea,
     ),
     tags(
         (name = "resolve", description = "From a reference to a version"),
@@ -42,6 +46,7 @@ use crate::cache::CachePolicy;
         (name = "search", description = "Finding templates"),
         (name = "registries", description = "What this server holds"),
         (name = "operations", description = "For whoever runs it"),
+        (name = "webhooks", description = "News from the hosts of repositories"),
     )
 )]
 struct Document;

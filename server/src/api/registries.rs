@@ -59,5 +59,6 @@ pub(crate) async fn get_registry(State(app): State<Arc<App>>, uri: Uri) -> ApiRe
             .near(snapshot.visible(&api::VIEWER).map(|registry| registry.name.to_string())));
     };
     let status = app.sync_of(&registry.name);
-    api::json(CachePolicy::Revalidate, &view::registry(app.urls(), registry, status.as_ref()))
+    let discovered = app.catalog.discovered(&api::VIEWER, &registry.name);
+    api::json(CachePolicy::Revalidate, &view::registry(app.urls(), registry, status.as_ref(), discovered))
 }

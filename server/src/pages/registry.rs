@@ -9,6 +9,7 @@ use schema::{Kind, Severity};
 use wire::Health;
 use wire::registries::{HealthCounts, Sync};
 
+use crate::api;
 use crate::error::ApiResult;
 use crate::pages::{self, Frame};
 use crate::state::App;
@@ -40,6 +41,7 @@ struct Registry {
     commit: Option<String>,
     indexed: Option<i64>,
     links: Vec<(String, String)>,
+    discovered: Option<catalog::Discovered>,
     curl: String,
 }
 
@@ -118,6 +120,8 @@ pub(crate) fn registry(
         None => view::health_counts(registry.templates()),
     };
     let failure = registry.failure.as_ref();
+    let discovered = app.catalog.discovered(&api::VIEWER, &registry.name);
+    let said = discovered.as_ref().and_then(|said| said.description.clone());
     let heading = match only {
         Some(only) => only.title.clone().or_else(|| collection.clone()).unwrap_or_default(),
         None => registry.title.clone().unwrap_or_else(|| rest.to_owned()),
@@ -138,7 +142,7 @@ pub(crate) fn registry(
         rest: rest.to_owned(),
         description: match only {
             Some(only) => only.description.clone(),
-            None => registry.description.clone(),
+            None => registry.description.clone().or(said),
         },
         sync: view::sync(status.as_ref(), Some(registry)),
         next: status.as_ref().and_then(|status| status.next),
@@ -161,6 +165,7 @@ pub(crate) fn registry(
             .map(|(label, url)| (label.clone(), url.clone()))
             .collect(),
         curl: format!("curl -fsS {}/api/v1/registries/{name}", app.shown_base),
+        discovered,
         heading,
         collection,
         name,
