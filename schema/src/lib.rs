@@ -7,6 +7,7 @@
 //! between our own processes.
 
 pub mod digest;
+pub mod documentation;
 pub mod finding;
 pub mod inspection;
 pub mod kind;
