@@ -3,23 +3,50 @@
 //! The difference is found here, once, and drives everything that follows: the rows written, the change log, the
 //! templates the search index takes up again. What did not change is taken over by reference.
 //!
-//! The rules. A published version that was listed and is equal in everything stays the same value. One with other
-//! bytes takes the place of the old ones, which stay reachable by digest. One that was gone is back. A version that
-//! is not published is gone. A template without listed versions leaves its collection; a collection stays as long
-//! as it is published or holds a template.
+//! The rules. What becomes of one version is decided in [`fate`]: a version that was listed and is equal in everything
+//! stays the same value; other bytes take the place of the old ones while the version has not settled, and are held
+//! back afterwards. What becomes of versions that are missing is decided in [`drops`], over the whole registry. A
+//! template without listed versions leaves its collection; a collection stays as long as it is published or holds a
+//! template. What an operator decides about what was held back, and what is erased, is in [`verdict`].
 //!
 //! This module must not know how anything is stored or searched.
+
+mod drops;
+mod fate;
+pub(crate) mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use imbl::OrdMap;
 use schema::reference::Location;
-use schema::{CollectionName, Digest, TemplateName, Version};
+use schema::{CollectionName, Digest, Finding, TemplateName, Version};
 
 use crate::publication::{Publication, PublishedCollection, PublishedVersion};
-use crate::report::ReportState;
-use crate::snapshot::{CollectionSnapshot, RegistrySnapshot, Standing, TemplateSnapshot, VersionSnapshot};
+use crate::rules;
+use crate::snapshot::{
+    CollectionSnapshot, Purge, RegistrySnapshot, Standing, TemplateSnapshot, VersionSnapshot,
+};
+
+/// What the operator decided for all registries. Registries can neither see nor change it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// Seconds after which a version from Git stays as it is, counted from when it was first published.
+    pub settle: i64,
+    /// Percent of a registry's listed versions above which versions do not go all at once. 100 lets any number go.
+    pub drop_share: u8,
+}
+
+impl Policy {
+    /// Versions that may go at once from a registry of any size.
+    pub const DROPS: usize = 4;
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy { settle: 3_600, drop_share: 20 }
+    }
+}
 
 /// What happened to a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,14 +55,30 @@ pub enum What {
     Added,
     /// It has other bytes.
     Changed,
+    /// It has other documentation, after it had settled.
+    Revised,
     /// It has the same bytes; what is known or said of it is different.
     Updated,
+    /// Its registry says that it must not be chosen any more.
+    Withdrawn,
+    /// Its registry says that it is on its way out.
+    Deprecated,
+    /// Its registry has other bytes, which are held back.
+    Held,
+    /// Bytes that were held back are not upstream any more.
+    Cleared,
+    /// An operator let bytes that were held back take its place.
+    Accepted,
     /// It is not upstream any more.
     Gone,
     /// It was gone and is back.
     Returned,
     /// Its report has been made, and its health is another one.
     Reported,
+    /// It is not upstream any more, and is listed until somebody accepts that.
+    Missing,
+    /// Bytes of it were erased.
+    Purged,
 }
 
 impl What {
@@ -44,11 +87,33 @@ impl What {
         match self {
             What::Added => "added",
             What::Changed => "changed",
+            What::Revised => "revised",
             What::Updated => "updated",
+            What::Withdrawn => "withdrawn",
+            What::Deprecated => "deprecated",
+            What::Held => "held",
+            What::Cleared => "cleared",
+            What::Accepted => "accepted",
             What::Gone => "gone",
             What::Returned => "returned",
             What::Reported => "reported",
+            What::Missing => "missing",
+            What::Purged => "purged",
         }
+    }
+
+    /// Whether there is an entry for it in the change log. Thousands of versions go missing at once, and for all of
+    /// them together there is one.
+    pub(crate) const fn is_logged(self) -> bool {
+        !matches!(self, What::Missing)
+    }
+
+    /// Whether the version may have bytes now that it had not before.
+    pub(crate) const fn brings_bytes(self) -> bool {
+        matches!(
+            self,
+            What::Added | What::Changed | What::Revised | What::Returned | What::Held | What::Accepted
+        )
     }
 }
 
@@ -58,8 +123,28 @@ pub(crate) struct Change {
     pub(crate) collection: Option<CollectionName>,
     pub(crate) template: TemplateName,
     pub(crate) what: What,
-    /// The version as it is now.
+    /// The version as it is now: what is served as it.
     pub(crate) now: Arc<VersionSnapshot>,
+    /// What is held back in its place.
+    pub(crate) held: Option<Arc<VersionSnapshot>>,
+}
+
+impl Change {
+    /// The content the change log names: what is news.
+    pub(crate) fn digest(&self) -> Digest {
+        match (&self.held, self.what) {
+            (Some(held), What::Held) => held.digest,
+            _ => self.now.digest,
+        }
+    }
+}
+
+/// Something that happened to a registry as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// The word kept in the change log.
+    pub(crate) what: &'static str,
+    pub(crate) detail: String,
 }
 
 /// A registry after a publication.
@@ -67,6 +152,7 @@ pub(crate) struct Change {
 pub(crate) struct Applied {
     pub(crate) registry: RegistrySnapshot,
     pub(crate) changes: Vec<Change>,
+    pub(crate) events: Vec<Event>,
     /// Whether the rows of collections must be written again.
     pub(crate) collections_changed: bool,
     /// Whether readers can see any difference but the time of the last look.
@@ -87,49 +173,46 @@ impl Applied {
 
 type Key = (Option<CollectionName>, TemplateName);
 
+/// Takes note of a change: what, the version as it is now, and what is held in its place.
+type Tell<'a> = dyn FnMut(What, &Arc<VersionSnapshot>, Option<&Arc<VersionSnapshot>>) + 'a;
+
+/// What is published, by template.
+type Wanted<'a> = BTreeMap<Key, BTreeMap<&'a Version, &'a PublishedVersion>>;
+
 /// The registry `old` after `publication`.
-pub(crate) fn apply(old: &RegistrySnapshot, publication: &Publication) -> Applied {
-    let mut wanted: BTreeMap<Key, BTreeMap<&Version, &PublishedVersion>> = BTreeMap::new();
+pub(crate) fn apply(old: &RegistrySnapshot, publication: &Publication, policy: &Policy) -> Applied {
+    let mut wanted = Wanted::new();
     for version in &publication.versions {
         let key = (version.collection.clone(), version.template.clone());
         wanted.entry(key).or_default().entry(&version.version).or_insert(version);
     }
-    let mut registry = old.clone();
-    let mut changes = Vec::new();
-
+    let mut events = Vec::new();
+    let drops = drops::judge(old, &wanted, publication, policy);
+    if drops.held > 0 {
+        let commit = publication.commit.as_deref().unwrap_or_default();
+        let detail = format!("{} of {} versions are missing at commit {commit}", drops.held, drops.listed);
+        events.push(Event { what: "drop-held", detail });
+    }
+    let mut editor = Editor::new(old);
     let listed =
         old.templates().map(|template| (template.location.collection.clone(), template.name.clone()));
     let keys = listed.chain(wanted.keys().cloned()).collect::<BTreeSet<_>>();
-    let mut templates: BTreeMap<Option<CollectionName>, OrdMap<TemplateName, Arc<TemplateSnapshot>>> = old
-        .collections
-        .iter()
-        .map(|(name, collection)| (name.clone(), collection.templates.clone()))
-        .collect();
     let nothing = BTreeMap::new();
     for key in keys {
         let before = known(old, &key);
         let published = wanted.get(&key).unwrap_or(&nothing);
-        let at = changes.len();
-        let Some(after) = apply_template(old, &key, before, published, publication, &mut changes) else {
-            continue;
-        };
-        for version in changes[at..].iter().map(|change: &Change| &change.now) {
-            registry.contents.insert(version.digest, version.clone());
-            version.files.iter().for_each(|file| {
-                registry.blobs.insert(file.digest);
-            });
-        }
-        let (collection, name) = key;
-        if after.versions.is_empty() {
-            templates.entry(collection.clone()).or_default().remove(&name);
-            registry.gone.insert((collection, name), Arc::new(after));
-        } else {
-            registry.gone.remove(&(collection.clone(), name.clone()));
-            templates.entry(collection).or_default().insert(name, Arc::new(after));
-        }
+        editor.template(key, before, |after, changed| {
+            let context = fate::Context { location: after.location.clone(), publication, policy };
+            fate::of_published(after, published, &context, changed);
+            drops::of_missing(after, published, &drops, publication.indexed_at, changed);
+        });
     }
+    let Editor { mut registry, changes, forgets, templates } = editor;
 
     apply_collections(&mut registry, publication, templates);
+    if forgets {
+        registry.gather();
+    }
     registry.source.clone_from(&publication.source);
     registry.branch.clone_from(&publication.branch);
     registry.commit.clone_from(&publication.commit);
@@ -137,8 +220,16 @@ pub(crate) fn apply(old: &RegistrySnapshot, publication: &Publication) -> Applie
     registry.description.clone_from(&publication.description);
     registry.maintainers.clone_from(&publication.maintainers);
     registry.links.clone_from(&publication.links);
-    if *registry.findings != *publication.findings {
-        registry.findings = publication.findings.as_slice().into();
+    let mut findings = publication.findings.clone();
+    findings.extend(drops::finding(&registry, &drops));
+    let moved = history_rewritten(old, publication);
+    if let Some(finding) = &moved {
+        events.push(Event { what: "history-rewritten", detail: finding.message.clone() });
+    }
+    let reported = || old.findings.iter().find(|finding| is(finding, &rules::HISTORY_REWRITTEN)).cloned();
+    findings.extend(moved.or_else(reported));
+    if *registry.findings != *findings {
+        registry.findings = findings.into();
     }
     registry.failure = None;
     registry.count();
@@ -148,7 +239,88 @@ pub(crate) fn apply(old: &RegistrySnapshot, publication: &Publication) -> Applie
         || old.indexed_at.is_none()
         || facts_differ(old, &registry);
     registry.indexed_at = Some(publication.indexed_at);
-    Applied { registry, changes, collections_changed, visible }
+    Applied { registry, changes, events, collections_changed, visible }
+}
+
+/// A registry on its way from one state to the next, a template at a time.
+struct Editor {
+    registry: RegistrySnapshot,
+    changes: Vec<Change>,
+    /// Whether a rewrite that was held is not remembered any more, so that its files may be nobody's.
+    forgets: bool,
+    /// Listed templates by collection, to be put into collections when all is known.
+    templates: BTreeMap<Option<CollectionName>, OrdMap<TemplateName, Arc<TemplateSnapshot>>>,
+}
+
+impl Editor {
+    fn new(old: &RegistrySnapshot) -> Editor {
+        let templates = old.collections.iter();
+        let templates = templates.map(|(name, collection)| (name.clone(), collection.templates.clone()));
+        Editor { registry: old.clone(), changes: Vec::new(), forgets: false, templates: templates.collect() }
+    }
+
+    /// Edits a template. Nothing is kept of it if `edit` told of no change.
+    fn template(
+        &mut self,
+        key: Key,
+        before: Option<&Arc<TemplateSnapshot>>,
+        edit: impl FnOnce(&mut TemplateSnapshot, &mut Tell<'_>),
+    ) {
+        let (collection, template) = key;
+        let location = || Location {
+            registry: self.registry.name.clone(),
+            collection: collection.clone(),
+            template: template.clone(),
+        };
+        let mut after = before
+            .map_or_else(|| TemplateSnapshot::new(location()), |before| TemplateSnapshot::clone(before));
+        let at = self.changes.len();
+        let changes = &mut self.changes;
+        edit(&mut after, &mut |what, now, held| {
+            changes.push(Change {
+                collection: collection.clone(),
+                template: template.clone(),
+                what,
+                now: now.clone(),
+                held: held.cloned(),
+            });
+        });
+        if changes.len() == at {
+            return;
+        }
+        let held = before.into_iter().flat_map(|before| &before.held);
+        let is_forgotten = |(version, held): (&Version, &Arc<VersionSnapshot>)| {
+            after.held.get(version).is_none_or(|now| now.digest != held.digest)
+        };
+        self.forgets |= held.into_iter().any(is_forgotten);
+        for change in &changes[at..] {
+            self.registry.contents.insert(change.now.digest, change.now.clone());
+            for file in change.now.files.iter().chain(change.held.iter().flat_map(|held| held.files.iter())) {
+                self.registry.blobs.insert(file.digest);
+            }
+        }
+        if after.versions.is_empty() {
+            self.templates.entry(collection.clone()).or_default().remove(&template);
+            self.registry.gone.insert((collection, template), Arc::new(after));
+        } else {
+            self.registry.gone.remove(&(collection.clone(), template.clone()));
+            self.templates.entry(collection).or_default().insert(template, Arc::new(after));
+        }
+    }
+}
+
+fn is(finding: &Finding, rule: &schema::Rule) -> bool {
+    finding.rule == rule.id
+}
+
+/// The finding about a branch that was moved, if it was moved now.
+fn history_rewritten(old: &RegistrySnapshot, publication: &Publication) -> Option<Finding> {
+    let (before, now) = (old.commit.as_ref()?, publication.commit.as_ref()?);
+    if !publication.history_rewritten || before == now {
+        return None;
+    }
+    let message = format!("the branch is at {now}, which does not follow from {before}, the commit before");
+    Some(Finding::new(&rules::HISTORY_REWRITTEN, "", message))
 }
 
 /// The template as it was, listed or gone; never through an alias.
@@ -157,108 +329,18 @@ fn known<'a>(registry: &'a RegistrySnapshot, (collection, name): &Key) -> Option
     listed.or_else(|| registry.gone.get(&(collection.clone(), name.clone())))
 }
 
-/// The template after the publication, or `None` if nothing about it changed.
-fn apply_template(
-    registry: &RegistrySnapshot,
-    key: &Key,
-    before: Option<&Arc<TemplateSnapshot>>,
-    published: &BTreeMap<&Version, &PublishedVersion>,
-    publication: &Publication,
-    changes: &mut Vec<Change>,
-) -> Option<TemplateSnapshot> {
-    let (collection, template) = key;
-    let location = || Location {
-        registry: registry.name.clone(),
-        collection: collection.clone(),
-        template: template.clone(),
-    };
-    let mut after =
-        before.map_or_else(|| TemplateSnapshot::new(location()), |before| TemplateSnapshot::clone(before));
-    let at = changes.len();
-    let mut changed = |what, now: &Arc<VersionSnapshot>| {
-        changes.push(Change {
-            collection: collection.clone(),
-            template: template.clone(),
-            what,
-            now: now.clone(),
-        });
-    };
-    for (version, published) in published {
-        let listed = after.versions.get(*version);
-        if listed.is_some_and(|listed| is_same(listed, published)) {
-            continue;
-        }
-        let was_gone = after.gone.remove(*version);
-        let old = listed.cloned().or_else(|| was_gone.clone());
-        let former = after.former.remove(&((*version).clone(), published.digest));
-        let same_bytes = old.as_ref().filter(|old| old.digest == published.digest);
-        let now = Arc::new(VersionSnapshot {
-            version: published.version.clone(),
-            path: published.path.clone(),
-            tree_id: published.tree_id.clone(),
-            kind: published.kind,
-            entry: published.entry.clone(),
-            digest: published.digest,
-            commit: match same_bytes.or(former.as_ref()) {
-                Some(known) => known.commit.clone(),
-                None => publication.commit.clone(),
-            },
-            files: published.files.clone(),
-            inspection: published.inspection.clone(),
-            findings: published.findings.clone(),
-            withdrawn: published.withdrawn.clone(),
-            deprecated: published.deprecated.clone(),
-            published_at: old.as_ref().map_or(publication.indexed_at, |old| old.published_at),
-            standing: Standing::Listed,
-            // A report is on bytes: it comes and goes with them.
-            report: same_bytes.or(former.as_ref()).map_or(ReportState::Pending, |known| known.report.clone()),
-        });
-        let what = match (&old, &was_gone, same_bytes) {
-            (None, ..) => What::Added,
-            (Some(_), Some(_), _) => What::Returned,
-            (Some(_), None, Some(_)) => What::Updated,
-            (Some(_), None, None) => What::Changed,
-        };
-        if let Some(old) = old.filter(|old| old.digest != published.digest) {
-            after.former.insert((old.version.clone(), old.digest), Arc::new(replaced(&old)));
-        }
-        changed(what, &now);
-        after.versions.insert((*version).clone(), now);
-    }
-    let missing =
-        after.versions.keys().filter(|version| !published.contains_key(version)).cloned().collect::<Vec<_>>();
-    for version in missing {
-        if let Some(old) = after.versions.remove(&version) {
-            let standing = Standing::Gone { at: publication.indexed_at };
-            let now = Arc::new(VersionSnapshot { standing, ..VersionSnapshot::clone(&old) });
-            changed(What::Gone, &now);
-            after.gone.insert(version, now);
-        }
-    }
-    (changes.len() > at).then_some(after)
-}
-
 /// A version whose bytes were replaced: what was said of the version does not go with them.
 pub(crate) fn replaced(version: &VersionSnapshot) -> VersionSnapshot {
     VersionSnapshot {
         standing: Standing::Replaced,
         findings: Vec::new(),
+        notes: Vec::new(),
+        missing_since: None,
+        settles_at: None,
         withdrawn: None,
         deprecated: None,
         ..version.clone()
     }
-}
-
-fn is_same(listed: &VersionSnapshot, published: &PublishedVersion) -> bool {
-    listed.digest == published.digest
-        && listed.path == published.path
-        && listed.tree_id == published.tree_id
-        && listed.kind == published.kind
-        && listed.entry == published.entry
-        && listed.inspection == published.inspection
-        && listed.findings == published.findings
-        && listed.withdrawn == published.withdrawn
-        && listed.deprecated == published.deprecated
 }
 
 fn apply_collections(
@@ -322,6 +404,25 @@ fn facts_differ(old: &RegistrySnapshot, new: &RegistrySnapshot) -> bool {
         || *old.findings != *new.findings
 }
 
+/// Puts a purge read from the store where it belongs.
+pub(crate) fn restore_purge(
+    registry: &mut RegistrySnapshot,
+    templates: &mut BTreeMap<Key, TemplateSnapshot>,
+    (collection, template): Key,
+    key: (Version, Digest),
+    purge: Purge,
+) {
+    let location = Location {
+        registry: registry.name.clone(),
+        collection: collection.clone(),
+        template: template.clone(),
+    };
+    let into = templates.entry((collection, template)).or_insert_with(|| TemplateSnapshot::new(location));
+    let purge = Arc::new(purge);
+    registry.purged.insert(key.1, purge.clone());
+    into.purged.insert(key, purge);
+}
+
 /// Puts a version read from the store where it belongs. `contents` and `blobs` come with it.
 pub(crate) fn restore(
     registry: &mut RegistrySnapshot,
@@ -335,7 +436,7 @@ pub(crate) fn restore(
     }
     let better =
         |digest: &Digest| registry.contents.get(digest).is_none_or(|known| known.standing > version.standing);
-    if better(&version.digest) {
+    if version.standing != Standing::Held && better(&version.digest) {
         registry.contents.insert(version.digest, version.clone());
     }
     let location = || Location {
@@ -353,5 +454,6 @@ pub(crate) fn restore(
             into.former.insert((version.version.clone(), version.digest), version);
             None
         }
+        Standing::Held => into.held.insert(version.version.clone(), version),
     };
 }

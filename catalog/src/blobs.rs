@@ -93,6 +93,11 @@ impl Blobs {
         Ok(count)
     }
 
+    /// Forgets bytes that are in memory.
+    pub(crate) fn forget(&self, digest: &Digest) {
+        self.cache.invalidate(digest);
+    }
+
     /// Entries and bytes in memory, roughly.
     pub(crate) fn size(&self) -> (u64, u64) {
         (self.cache.entry_count(), self.cache.weighted_size())

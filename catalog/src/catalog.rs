@@ -17,7 +17,8 @@ use schema::{Digest, RegistryName, TemplateName};
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
-use crate::apply::{Applied, What, apply};
+use crate::apply::verdict::{self, Acceptance, Erased, Erasure};
+use crate::apply::{Applied, Event, Policy, What, apply};
 use crate::blobs::Blobs;
 use crate::error::{OpenError, ReadError, StoreError, WriteError};
 use crate::faults::{Faults, Point};
@@ -38,6 +39,8 @@ const REBUILT_AT_ONCE: usize = 500;
 pub struct Options {
     /// Bytes of files kept in memory.
     pub cache_bytes: u64,
+    /// What the operator decided about versions that change.
+    pub policy: Policy,
     /// Where a test stops writes.
     #[cfg(any(test, feature = "testing"))]
     pub faults: Faults,
@@ -47,6 +50,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             cache_bytes: 256 << 20,
+            policy: Policy::default(),
             #[cfg(any(test, feature = "testing"))]
             faults: Faults::default(),
         }
@@ -84,8 +88,23 @@ pub struct Published {
     pub updated: usize,
     /// Versions that are gone.
     pub gone: usize,
+    /// Versions that have other bytes upstream, which are held back.
+    pub held: usize,
     /// Whether the search index could not follow; it will be brought up to date with the next write.
     pub search_behind: bool,
+}
+
+/// What a purge did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Purged {
+    /// The contents that are not given out any more.
+    pub digests: Vec<Digest>,
+    /// Files that were erased.
+    pub files: usize,
+    /// Files that other contents have too, which stay.
+    pub files_kept: usize,
+    /// The generation in which readers see it.
+    pub generation: u64,
 }
 
 /// Bytes asked for without waiting.
@@ -128,6 +147,8 @@ struct Inner {
     /// Held by whoever writes; what the search index does not know yet.
     writing: Mutex<Behind>,
     warming: Mutex<Option<JoinHandle<()>>>,
+    identity: String,
+    policy: Policy,
     faults: Faults,
 }
 
@@ -152,6 +173,7 @@ impl Catalog {
         let discovered = store.discovered().await?;
         let generation = loaded.snapshot.generation;
         let search = data.join("search");
+        let identity = loaded.identity.clone();
         let opening = tokio::task::spawn_blocking(move || Index::open(&search, &loaded.identity, generation));
         let (index, found) = opening
             .await
@@ -172,6 +194,8 @@ impl Catalog {
             discovered: ArcSwap::from_pointee(discovered),
             writing: Mutex::default(),
             warming: Mutex::new(Some(warming)),
+            identity,
+            policy: options.policy,
             #[cfg(any(test, feature = "testing"))]
             faults: options.faults,
             #[cfg(not(any(test, feature = "testing")))]
@@ -182,6 +206,15 @@ impl Catalog {
         let opened =
             Opened { generation, registries: counts.registries, versions: counts.versions, ..caught_up };
         Ok((catalog, opened))
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    /// Tells this catalogue from every other one, for as long as its data directory lives.
+    pub fn identity(&self) -> &str {
+        &self.0.identity
     }
 
     /// The data directory.
@@ -338,6 +371,31 @@ impl Catalog {
     ) -> Result<usize, WriteError> {
         let name = registry.clone();
         self.write(move |inner| async move { inner.publish_reports(name, reports, at).await }).await
+    }
+
+    /// Lets in what was held back of a registry. `at` is the time it is, in seconds since 1970, UTC. Answers the
+    /// generation in which readers see it.
+    ///
+    /// # Errors
+    /// [`WriteError::Nothing`] if nothing of the kind is held back: somebody else decided, or upstream changed.
+    pub async fn accept(
+        &self,
+        registry: &RegistryName,
+        acceptance: Acceptance,
+        at: i64,
+    ) -> Result<u64, WriteError> {
+        let name = registry.clone();
+        self.write(move |inner| async move { inner.accept(name, acceptance, at).await }).await
+    }
+
+    /// Erases a content or all contents of a version: rows, bytes that no other version has, what is in memory and in
+    /// the search index. Whoever asks for it afterwards is told the reason. Mirrors of Git repositories are not this
+    /// crate's.
+    ///
+    /// # Errors
+    /// [`WriteError::Nothing`] if there is no such content.
+    pub async fn purge(&self, erasure: Erasure, at: i64) -> Result<Purged, WriteError> {
+        self.write(move |inner| async move { inner.purge(erasure, at).await }).await
     }
 
     /// Remembers that a registry could not be brought up to date. What was published stays.
@@ -518,10 +576,19 @@ impl Inner {
             transaction.set_origin(id, origin, config).await?;
         }
         let generation = transaction.generation(&name, "registry-added", at).await?;
+        if old.is_none() {
+            let event = Event { what: "registry-added", detail: String::new() };
+            transaction.log_event(&name, &event, generation, at).await?;
+        }
         transaction.commit().await?;
+        drop(connection);
         let mut registry = match old {
             Some(old) => RegistrySnapshot { name: name.clone(), source, ..RegistrySnapshot::clone(&old) },
-            None => RegistrySnapshot::new(id, name.clone(), source),
+            None => {
+                let mut registry = RegistrySnapshot::new(id, name.clone(), source);
+                self.store.purges_of(&mut registry).await?;
+                registry
+            }
         };
         registry.count();
         // A key compares without case: taken out first, so that the new spelling is what is listed.
@@ -570,6 +637,78 @@ impl Inner {
         Ok(())
     }
 
+    async fn accept(
+        self: Arc<Self>,
+        name: RegistryName,
+        acceptance: Acceptance,
+        at: i64,
+    ) -> Result<u64, WriteError> {
+        let mut behind = self.writing.lock().await;
+        self.check_open()?;
+        let old = self.registry(&name).ok_or_else(|| WriteError::UnknownRegistry(name.clone()))?;
+        let applied = verdict::accept(&old, &acceptance, at).ok_or_else(|| {
+            WriteError::Nothing(match acceptance {
+                Acceptance::Rewrite { location, version, digest } => {
+                    format!("no rewrite of {location}:{version} to {digest} is held back")
+                }
+                Acceptance::Drop => format!("no versions of {name} are held as missing"),
+                Acceptance::History => {
+                    format!("the branch of {name} was not moved since the last acceptance")
+                }
+            })
+        })?;
+        let generation = self.flip(&applied, "accepted", at).await?;
+        behind.templates.extend(applied.templates());
+        self.swap(generation, &name, Some(applied.registry));
+        self.clone().follow(&mut behind).await?;
+        Ok(generation)
+    }
+
+    async fn purge(self: Arc<Self>, erasure: Erasure, at: i64) -> Result<Purged, WriteError> {
+        let mut behind = self.writing.lock().await;
+        self.check_open()?;
+        let name = erasure.location.registry.clone();
+        let old = self.registry(&name).ok_or_else(|| WriteError::UnknownRegistry(name.clone()))?;
+        let erased = verdict::erase(&old, &erasure, at).ok_or_else(|| {
+            let digest = erasure.digest.map(|digest| format!("@{digest}")).unwrap_or_default();
+            WriteError::Nothing(format!(
+                "there is nothing to erase at {}:{}{digest}",
+                erasure.location, erasure.version
+            ))
+        })?;
+        let Erased { applied, digests, blobs, files, .. } = &erased;
+        let snapshot = self.snapshot.load_full();
+        let others = || snapshot.registries.values().filter(|other| other.id != old.id);
+        let is_elsewhere = |digest: &Digest| others().any(|other| other.has_blob(digest));
+        let blobs = blobs.iter().copied().filter(|digest| !is_elsewhere(digest)).collect::<Vec<_>>();
+        let mut connection = self.store.writer().await;
+        let mut transaction = self.store.begin(&mut connection).await?;
+        let generation = transaction.generation(&name, "purged", at).await?;
+        transaction.erase(&erased, &blobs, generation, at).await?;
+        transaction.commit().await?;
+        drop(connection);
+        behind.templates.extend(applied.templates());
+        let purged = Purged {
+            digests: digests.iter().copied().collect(),
+            files: blobs.len(),
+            files_kept: files - blobs.len(),
+            generation,
+        };
+        self.swap(generation, &name, Some(applied.registry.clone()));
+        blobs.iter().for_each(|digest| self.blobs.forget(digest));
+        self.store.fold().await;
+        if self.clone().follow(&mut behind).await? {
+            let inner = self.clone();
+            let compacted = tokio::task::spawn_blocking(move || inner.index.compact()).await;
+            if !matches!(compacted, Ok(Ok(()))) {
+                tracing::warn!(
+                    "the search index still holds words of what was erased; it gives them up when it merges"
+                );
+            }
+        }
+        Ok(purged)
+    }
+
     async fn publish(self: Arc<Self>, publication: Publication) -> Result<Published, WriteError> {
         let mut behind = self.writing.lock().await;
         self.check_open()?;
@@ -579,7 +718,8 @@ impl Inner {
         // Comparing 100,000 versions takes tens of milliseconds: not on a thread that answers requests.
         let comparing = {
             let old = old.clone();
-            tokio::task::spawn_blocking(move || apply(&old, &publication))
+            let policy = self.policy;
+            tokio::task::spawn_blocking(move || apply(&old, &publication, &policy))
         };
         let applied = comparing.await.map_err(|_| WriteError::Closed)?;
         let mut published = summary(&applied);
@@ -588,7 +728,7 @@ impl Inner {
             self.check_contents(&old, &applied).await?;
             self.store.write_revisions(applied.registry.id, &applied.changes).await?;
             self.faults.reached(Point::FactsWritten)?;
-            published.generation = self.flip(&applied, at).await?;
+            published.generation = self.flip(&applied, "published", at).await?;
             behind.templates.extend(applied.templates());
             self.faults.reached(Point::Committed)?;
         } else {
@@ -625,10 +765,10 @@ impl Inner {
     }
 
     /// The one short transaction; the generation it made.
-    async fn flip(&self, applied: &Applied, at: i64) -> Result<u64, WriteError> {
+    async fn flip(&self, applied: &Applied, cause: &str, at: i64) -> Result<u64, WriteError> {
         let mut connection = self.store.writer().await;
         let mut transaction = self.store.begin(&mut connection).await?;
-        let generation = transaction.generation(&applied.registry.name, "published", at).await?;
+        let generation = transaction.generation(&applied.registry.name, cause, at).await?;
         transaction.publish(applied, generation, at).await?;
         self.faults.reached(Point::Flipped)?;
         transaction.commit().await?;
@@ -639,12 +779,13 @@ impl Inner {
     /// a child said that read a stranger's repository: it is checked here, where it becomes true.
     async fn check_contents(&self, old: &RegistrySnapshot, applied: &Applied) -> Result<(), WriteError> {
         let mut needed = BTreeSet::new();
-        for change in applied
+        for version in applied
             .changes
             .iter()
-            .filter(|change| matches!(change.what, What::Added | What::Changed | What::Returned))
+            .filter(|change| change.what.brings_bytes())
+            .flat_map(|change| [Some(&change.now), change.held.as_ref()])
+            .flatten()
         {
-            let version = &change.now;
             let entries = version.files.iter().map(|file| schema::digest::DigestEntry {
                 path: &file.path,
                 executable: file.executable,
@@ -787,9 +928,12 @@ fn summary(applied: &Applied) -> Published {
     for change in &applied.changes {
         match change.what {
             What::Added | What::Returned => published.added += 1,
-            What::Changed => published.changed += 1,
-            What::Updated => published.updated += 1,
-            What::Gone => published.gone += 1,
+            What::Changed | What::Revised | What::Accepted => published.changed += 1,
+            What::Updated | What::Withdrawn | What::Deprecated | What::Cleared | What::Missing => {
+                published.updated += 1;
+            }
+            What::Held => published.held += 1,
+            What::Gone | What::Purged => published.gone += 1,
             What::Reported => {}
         }
     }

@@ -96,6 +96,9 @@ pub enum WriteError {
     /// Nobody added the registry, or somebody removed it meanwhile.
     #[error("there is no registry `{0}` here; add it before publishing it")]
     UnknownRegistry(RegistryName),
+    /// There is nothing of the kind to accept or to erase.
+    #[error("{0}")]
+    Nothing(String),
     /// Bytes are not what their digest says.
     #[error("what was handed over as {named} has the digest {found}; read it again from its source")]
     Digest {

@@ -30,6 +30,8 @@
 //! 5. the search index commits with the same generation. If it cannot, it stays behind, searching works on what it
 //!    has, and the next write or start brings it up to date from the change log.
 //!
+//! What an operator decides ([`Catalog::accept`], [`Catalog::purge`]) goes the same way, without a publication.
+//!
 //! Writers are one behind the other. A write that was begun runs to its end though its caller goes away.
 //!
 //! # What this crate must not know
@@ -40,6 +42,7 @@
 mod apply;
 mod blobs;
 mod catalog;
+mod changes;
 mod error;
 #[cfg_attr(
     not(any(test, feature = "testing")),
@@ -52,6 +55,7 @@ mod locate;
 mod lock;
 mod publication;
 mod report;
+pub mod rules;
 mod search;
 pub mod snapshot;
 mod store;
@@ -60,18 +64,22 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use apply::What;
-pub use catalog::{Blob, CacheSize, Catalog, Opened, Options, Published};
+pub use apply::verdict::{Acceptance, Erasure};
+pub use apply::{Policy, What};
+pub use catalog::{Blob, CacheSize, Catalog, Opened, Options, Published, Purged};
+pub use changes::{LogEntry, LogPage};
 pub use error::{OpenError, ReadError, StoreError, WriteError};
 #[cfg(any(test, feature = "testing"))]
 pub use faults::{Faults, Point};
 pub use jobs::{Job, JobKind, Milliseconds, Origin, Remembered};
 pub use locate::{Missing, NEAR, Resolved};
-pub use publication::{Facts, FileEntry, Publication, PublishedCollection, PublishedVersion, SyncFailure};
+pub use publication::{
+    Facts, FileEntry, Introduced, Publication, PublishedCollection, PublishedVersion, SyncFailure,
+};
 pub use report::{NeededReference, Report, ReportState, ReportedVersion};
 pub use search::{Cursor, FacetCount, Facets, Hit, Query, SearchAnswer, Snippet};
 pub use snapshot::{
-    CollectionSnapshot, Counts, Health, RegistrySnapshot, Snapshot, Standing, TemplateSnapshot,
+    CollectionSnapshot, Counts, Health, Purge, RegistrySnapshot, Snapshot, Standing, TemplateSnapshot,
     VersionSnapshot, Viewer,
 };
 pub use store::{Discovered, WEBHOOK_DELIVERIES, WebhookDelivery};

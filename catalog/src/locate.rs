@@ -14,7 +14,9 @@ use schema::reference::{Home, LocateError, Location, Selector};
 use schema::resolve::{Candidate, Resolution, Rule, resolve};
 use schema::{CollectionName, Digest, Reference, RegistryName, TemplateName, Version};
 
-use crate::snapshot::{RegistrySnapshot, Snapshot, TemplateSnapshot, VersionSnapshot, Viewer};
+use crate::snapshot::{
+    Purge, RegistrySnapshot, Snapshot, Standing, TemplateSnapshot, VersionSnapshot, Viewer,
+};
 
 /// Near names given in one answer, at most.
 pub const NEAR: usize = 5;
@@ -81,6 +83,13 @@ pub enum Missing {
         /// The versions that are listed, highest first.
         existing: Vec<Version>,
     },
+    /// What it names was erased.
+    Purged {
+        /// The version that was asked for.
+        reference: String,
+        /// Why, and when.
+        purge: Arc<Purge>,
+    },
     /// The reference says too little or too much; a mistake of whoever wrote it, whatever there is here.
     Unparsable(LocateError),
 }
@@ -98,7 +107,7 @@ impl Missing {
             Missing::Version { template, existing, .. } | Missing::Digest { template, existing, .. } => {
                 existing.iter().take(NEAR).map(|version| format!("{template}:{version}")).collect()
             }
-            Missing::Unparsable(_) => Vec::new(),
+            Missing::Unparsable(_) | Missing::Purged { .. } => Vec::new(),
         }
     }
 }
@@ -142,6 +151,9 @@ impl fmt::Display for Missing {
             Missing::Version { template, asked, .. } => write!(f, "`{template}` has no version `{asked}`"),
             Missing::Digest { template, asked, .. } => {
                 write!(f, "`{template}` has no such version with content {}", asked.short())
+            }
+            Missing::Purged { reference, purge } => {
+                write!(f, "`{reference}` was erased by the operator of this server: {}", purge.reason)
             }
             Missing::Unparsable(error) => fmt::Display::fmt(error, f),
         }
@@ -212,19 +224,34 @@ impl Snapshot {
         let registry = &self.registries[&template.location.registry];
         let existing = || template.versions.keys().rev().cloned().collect();
         if let Some(asked) = reference.digest {
-            let missing = || Missing::Digest {
-                template: Box::new(template.location.clone()),
-                asked,
-                existing: existing(),
+            let missing = || {
+                let mut purges = template.purged.iter();
+                match purges.find(|((_, digest), _)| *digest == asked) {
+                    Some((_, purge)) => Missing::Purged {
+                        reference: format!("{}@{asked}", template.location),
+                        purge: purge.clone(),
+                    },
+                    None => Missing::Digest {
+                        template: Box::new(template.location.clone()),
+                        asked,
+                        existing: existing(),
+                    },
+                }
             };
+            let held = template.held.values().filter(|_| viewer.sees_held());
             let fits = |version: &&Arc<VersionSnapshot>| {
                 version.digest == asked && accepts(&reference.selector, &version.version)
             };
-            let version =
-                template.everything().filter(fits).max_by_key(|found| (rank(found), &found.version));
+            let version = template
+                .everything()
+                .chain(held)
+                .filter(fits)
+                .max_by_key(|found| (rank(found), &found.version));
             let version = version.ok_or_else(missing)?;
             let exact = Selector::Exactly(version.version.clone());
-            let pinned = resolve(&exact, candidates(template)).ok_or_else(missing)?;
+            // Former bytes of a version of which no others are left are a candidate of their own.
+            let itself = Candidate { version: &version.version, choosable: false };
+            let pinned = resolve(&exact, candidates(template).chain([itself])).ok_or_else(missing)?;
             let resolution = Resolution { version: &version.version, rule: Rule::Exact, ..pinned };
             return Ok(Resolved { registry, template, version, resolution });
         }
@@ -232,21 +259,34 @@ impl Snapshot {
             .and_then(|resolution| Some((template.version(resolution.version)?, resolution)));
         match found {
             Some((version, resolution)) => Ok(Resolved { registry, template, version, resolution }),
-            None => Err(Missing::Version {
+            None => Err(erased(template, &reference.selector).unwrap_or_else(|| Missing::Version {
                 template: Box::new(template.location.clone()),
                 asked: reference.selector.clone(),
                 existing: existing(),
-            }),
+            })),
         }
     }
+}
+
+/// Why nothing is left of the very version that was asked for, if it was erased.
+fn erased(template: &TemplateSnapshot, selector: &Selector) -> Option<Missing> {
+    let version = match selector {
+        Selector::Exactly(version) | Selector::HighestPatch(version) | Selector::HighestMinor(version) => {
+            version
+        }
+        Selector::Highest => return None,
+    };
+    let (_, purge) = template.purges(version).next()?;
+    Some(Missing::Purged { reference: format!("{}:{version}", template.location), purge: purge.clone() })
 }
 
 /// Listed before gone before replaced, for content that several versions have.
 fn rank(version: &VersionSnapshot) -> u8 {
     match version.standing {
-        crate::snapshot::Standing::Listed => 2,
-        crate::snapshot::Standing::Gone { .. } => 1,
-        crate::snapshot::Standing::Replaced => 0,
+        Standing::Listed => 3,
+        Standing::Gone { .. } => 2,
+        Standing::Replaced => 1,
+        Standing::Held => 0,
     }
 }
 

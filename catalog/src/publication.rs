@@ -30,6 +30,21 @@ pub struct FileEntry {
     pub executable: bool,
     /// The digest of its bytes.
     pub digest: Digest,
+    /// Whether it only explains: what the version makes does not follow from it ([`schema::documentation`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub documentation: bool,
+}
+
+/// The commit that brought a content: the one on the first-parent history of its branch since which the directory
+/// has been as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Introduced {
+    /// The commit.
+    pub commit: String,
+    /// When it was committed, as Git says: seconds since 1970, UTC.
+    pub at: i64,
+    /// The name of its author, as Git says.
+    pub author: String,
 }
 
 /// Everything a registry holds at one commit.
@@ -59,6 +74,8 @@ pub struct Publication {
     pub versions: Vec<PublishedVersion>,
     /// What is wrong with the registry, or with what did not become a version.
     pub findings: Vec<Finding>,
+    /// Whether the commit that was published before is known not to be among the ancestors of this one.
+    pub history_rewritten: bool,
 }
 
 impl Publication {
@@ -77,6 +94,7 @@ impl Publication {
             collections: Vec::new(),
             versions: Vec::new(),
             findings: Vec::new(),
+            history_rewritten: false,
         }
     }
 }
@@ -137,6 +155,8 @@ pub struct PublishedVersion {
     pub deprecated: Option<Notice>,
     /// A name for the directory's content, if its source has one (a Git tree id): equal ids, equal content.
     pub tree_id: Option<String>,
+    /// Which commit brought the content, if that was found out now.
+    pub introduced: Option<Arc<Introduced>>,
 }
 
 impl PublishedVersion {
@@ -161,6 +181,7 @@ impl PublishedVersion {
             withdrawn: known.withdrawn.clone(),
             deprecated: known.deprecated.clone(),
             tree_id: known.tree_id.clone(),
+            introduced: None,
         }
     }
 }

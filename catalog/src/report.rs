@@ -97,6 +97,7 @@ pub(crate) fn attach(old: &RegistrySnapshot, reports: Vec<ReportedVersion>) -> A
                 template: reported.template.clone(),
                 what: What::Reported,
                 now: now.clone(),
+                held: None,
             });
         }
         let template = TemplateSnapshot {

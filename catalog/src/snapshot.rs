@@ -7,7 +7,9 @@
 //!
 //! A version is *listed* while its registry has it. One that is gone upstream leaves `versions` for `gone`, where
 //! only an exact reference or its digest reaches it; bytes that were replaced in place leave for `former`, where
-//! only their digest does. Nothing published leaves the snapshot any other way than with its registry.
+//! only their digest does. Bytes that upstream put in place of a settled version wait in `held`, where only an
+//! operator reaches them. Nothing published leaves the snapshot any other way than with its registry, or by a purge,
+//! which leaves the reason in `purged`.
 //!
 //! Who may see a registry is decided in [`Snapshot::visible`] and nowhere else. This module must not know how
 //! snapshots come about ([`crate::apply`]), how they are stored, or what a URL is.
@@ -20,7 +22,7 @@ use schema::reference::Location;
 use schema::registry_file::Notice;
 use schema::{CollectionName, Digest, Finding, Kind, RegistryName, Severity, TemplateName, Version};
 
-use crate::publication::{Facts, FileEntry, SyncFailure};
+use crate::publication::{Facts, FileEntry, Introduced, SyncFailure};
 use crate::report::ReportState;
 
 /// For whom something is read. There is no way to ask without saying.
@@ -30,6 +32,13 @@ pub enum Viewer {
     Anonymous,
     /// Whoever runs the server: sees everything.
     Operator,
+}
+
+impl Viewer {
+    /// Whether rewrites that are held back may be read: by who decides about them.
+    pub fn sees_held(&self) -> bool {
+        matches!(self, Viewer::Operator)
+    }
 }
 
 /// The catalogue at one generation.
@@ -102,6 +111,8 @@ pub struct RegistrySnapshot {
     pub(crate) contents: HashMap<Digest, Arc<VersionSnapshot>>,
     /// Digests of all files of all versions: bytes are only given out under a registry that has them.
     pub(crate) blobs: HashSet<Digest>,
+    /// Contents that were erased, by digest.
+    pub(crate) purged: HashMap<Digest, Arc<Purge>>,
 }
 
 impl RegistrySnapshot {
@@ -126,6 +137,7 @@ impl RegistrySnapshot {
             counts: Counts::default(),
             contents: HashMap::new(),
             blobs: HashSet::new(),
+            purged: HashMap::new(),
         }
     }
 
@@ -165,9 +177,40 @@ impl RegistrySnapshot {
         self.contents.get(digest)
     }
 
+    /// A rewrite with this content that is held back, for who may decide about it.
+    pub fn held(&self, viewer: &Viewer, digest: &Digest) -> Option<&Arc<VersionSnapshot>> {
+        let templates = self.templates().filter(|_| viewer.sees_held());
+        templates.flat_map(|template| template.held.values()).find(|held| held.digest == *digest)
+    }
+
+    /// Why a content is not given out any more, if it was erased and no version has it.
+    pub fn purged(&self, digest: &Digest) -> Option<&Arc<Purge>> {
+        self.purged.get(digest).filter(|_| !self.contents.contains_key(digest))
+    }
+
     /// Whether a file with this content belongs to any version.
     pub fn has_blob(&self, digest: &Digest) -> bool {
         self.blobs.contains(digest)
+    }
+
+    /// Takes contents, files and purges together anew, from the templates.
+    pub(crate) fn gather(&mut self) {
+        let mut contents = HashMap::<Digest, Arc<VersionSnapshot>>::new();
+        let mut blobs = HashSet::new();
+        let mut purged = HashMap::new();
+        for template in self.templates().chain(self.gone.values()) {
+            for version in template.everything() {
+                let better = |known: &Arc<VersionSnapshot>| known.standing > version.standing;
+                if contents.get(&version.digest).is_none_or(better) {
+                    contents.insert(version.digest, version.clone());
+                }
+            }
+            for version in template.everything().chain(template.held.values()) {
+                blobs.extend(version.files.iter().map(|file| file.digest));
+            }
+            purged.extend(template.purged.iter().map(|((_, digest), purge)| (*digest, purge.clone())));
+        }
+        (self.contents, self.blobs, self.purged) = (contents, blobs, purged);
     }
 
     pub(crate) fn count(&mut self) {
@@ -232,6 +275,10 @@ pub struct TemplateSnapshot {
     pub gone: OrdMap<Version, Arc<VersionSnapshot>>,
     /// Contents that were replaced in place: given by digest only.
     pub former: OrdMap<(Version, Digest), Arc<VersionSnapshot>>,
+    /// What upstream has in place of settled versions: not given until an operator accepts it.
+    pub held: OrdMap<Version, Arc<VersionSnapshot>>,
+    /// Contents that were erased, and why.
+    pub purged: OrdMap<(Version, Digest), Arc<Purge>>,
 }
 
 impl TemplateSnapshot {
@@ -242,7 +289,28 @@ impl TemplateSnapshot {
             versions: OrdMap::new(),
             gone: OrdMap::new(),
             former: OrdMap::new(),
+            held: OrdMap::new(),
+            purged: OrdMap::new(),
         }
+    }
+
+    /// Why nothing is published under a version any more, if an operator erased all of it.
+    pub fn closed(&self, version: &Version) -> Option<&Arc<Purge>> {
+        let mut purges = self.purged.iter().filter(|((of, _), purge)| of == version && purge.whole);
+        purges.next().map(|(_, purge)| purge)
+    }
+
+    /// What was erased of a version, by digest.
+    pub fn purges<'a>(&'a self, version: &'a Version) -> impl Iterator<Item = (&'a Digest, &'a Arc<Purge>)> {
+        let of_it = self.purged.iter().filter(move |((of, _), _)| of == version);
+        of_it.map(|((_, digest), purge)| (digest, purge))
+    }
+
+    /// The versions as their registry has them now: a rewrite that is held stands for its version, and what is only
+    /// listed until somebody accepts that it is gone does not count.
+    pub fn upstream(&self) -> impl Iterator<Item = &Arc<VersionSnapshot>> {
+        let there = self.versions.values().filter(|version| version.missing_since.is_none());
+        there.map(|version| self.held.get(&version.version).unwrap_or(version))
     }
 
     /// The version that stands for the template in lists: the highest that would be chosen, else the highest
@@ -268,7 +336,7 @@ impl TemplateSnapshot {
         all.into_iter().find(|version| version.digest == *digest)
     }
 
-    /// Every version there ever was, with its standing told by the version itself.
+    /// Every version there ever was, with its standing told by the version itself; but not what is held.
     pub(crate) fn everything(&self) -> impl Iterator<Item = &Arc<VersionSnapshot>> {
         self.versions.values().chain(self.gone.values()).chain(self.former.values())
     }
@@ -286,6 +354,19 @@ pub enum Standing {
     },
     /// Its registry has other bytes under the same version.
     Replaced,
+    /// Its registry has it in place of a version that had settled; it is not served as that version.
+    Held,
+}
+
+/// Why a content was erased.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Purge {
+    /// The operator's reason, for everybody who asks.
+    pub reason: String,
+    /// When: seconds since 1970, UTC.
+    pub at: i64,
+    /// Whether the version was erased as a whole: then nothing is published under it any more.
+    pub whole: bool,
 }
 
 /// How a version is, in one word.
@@ -325,8 +406,12 @@ pub struct VersionSnapshot {
     pub entry: String,
     /// The digest over its files.
     pub digest: Digest,
-    /// The commit this content was first published from.
+    /// The commit this content was first seen at by this catalogue: the head of its branch at that time.
     pub commit: Option<String>,
+    /// When this catalogue first saw this content: seconds since 1970, UTC.
+    pub seen_at: i64,
+    /// Which commit of its branch brought this content; `None` without Git, or beyond what of it was walked.
+    pub introduced: Option<Arc<Introduced>>,
     /// Its files, sorted by path.
     pub files: Arc<[FileEntry]>,
     /// What was read from it without processing it.
@@ -337,8 +422,15 @@ pub struct VersionSnapshot {
     pub withdrawn: Option<Notice>,
     /// Why it is on its way out, if the registry says so.
     pub deprecated: Option<Notice>,
+    /// What became of it that its registry does not say: held rewrites, revised documentation.
+    pub notes: Vec<Finding>,
     /// When this version was first published, with whatever content: seconds since 1970, UTC.
     pub published_at: i64,
+    /// From when on its bytes stay as they are, whatever upstream does; `None` for a plain directory, which may
+    /// always change.
+    pub settles_at: Option<i64>,
+    /// Since when its registry lacks it, if it is only listed because too many went at once.
+    pub missing_since: Option<i64>,
     /// What became of it.
     pub standing: Standing,
     /// Whether the full report has been made.
@@ -351,10 +443,10 @@ impl VersionSnapshot {
         self.withdrawn.is_none() && self.standing == Standing::Listed
     }
 
-    /// All findings: on structure, then on text, then on what becomes of the example.
+    /// All findings: on what became of it, on structure, then on text, then on what becomes of the example.
     pub fn all_findings(&self) -> impl Iterator<Item = &Finding> {
         let reported = self.report.made().into_iter().flat_map(|report| &report.findings);
-        self.findings.iter().chain(&self.inspection.findings).chain(reported)
+        self.notes.iter().chain(&self.findings).chain(&self.inspection.findings).chain(reported)
     }
 
     /// Its worst finding, in one word. Reads the inspection.

@@ -74,6 +74,7 @@ impl Registry {
                 size: content.len() as u64,
                 executable: false,
                 digest,
+                documentation: schema::documentation::is_named(path),
             });
         }
         entries.sort_by(|a, b| a.path.cmp(&b.path));
@@ -108,6 +109,7 @@ impl Registry {
             withdrawn: None,
             deprecated: None,
             tree_id: None,
+            introduced: None,
         });
         self
     }

@@ -105,6 +105,12 @@ pub(crate) struct ServeArguments {
     /// otherwise they stay served as they were
     #[arg(long)]
     pub(crate) remove_unlisted: bool,
+    /// How long after its first publication a version from Git may still be rewritten, like 0s, 30m or 1h [default: 1h]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) settle: Option<String>,
+    /// Share of a registry's versions above which they do not go all at once [default: 20%]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) drop_share: Option<String>,
     /// Write one line for every request to this file (`-` for standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) access_log: Option<PathBuf>,

@@ -61,7 +61,12 @@ pub(crate) fn run(arguments: &ServeArguments) -> anyhow::Result<ExitCode> {
 
 async fn serve(settings: Settings) -> anyhow::Result<()> {
     // First, so that a second server on the same directory is refused before anything else happens.
-    let (catalog, opened) = Catalog::open(&settings.data.value, catalog::Options::default()).await?;
+    let policy = catalog::Policy {
+        settle: settings.settle.value.as_secs() as i64,
+        drop_share: settings.drop_share.value,
+    };
+    let options = catalog::Options { policy, ..catalog::Options::default() };
+    let (catalog, opened) = Catalog::open(&settings.data.value, options).await?;
     tracing::info!(generation = opened.generation, "the catalogue is open");
     let pool = Arc::new(Pool::start(PoolConfig::own(settings.workers.value))?);
     let registries = settings.registries.iter().map(|registry| registry.value.clone()).collect::<Vec<_>>();

@@ -66,6 +66,8 @@ pub(crate) struct Settings {
     pub(crate) workers: Setting<usize>,
     pub(crate) poll: Setting<Duration>,
     pub(crate) remove_unlisted: Setting<bool>,
+    pub(crate) settle: Setting<Duration>,
+    pub(crate) drop_share: Setting<u8>,
     pub(crate) access_log: Setting<Option<PathBuf>>,
     pub(crate) home: Setting<Option<Home>>,
     pub(crate) webhook_secret: Setting<Option<SecretSource>>,
@@ -86,6 +88,8 @@ struct File {
     workers: Option<Spanned<u16>>,
     poll: Option<Spanned<String>>,
     remove_unlisted: Option<Spanned<bool>>,
+    settle: Option<Spanned<String>>,
+    drop_share: Option<Spanned<String>>,
     access_log: Option<Spanned<String>>,
     default_registry: Option<Spanned<String>>,
     webhook_secret_env: Option<Spanned<String>>,
@@ -274,6 +278,18 @@ impl Settings {
                     _ => Err(format!("`{text}` is not a number from 1 to 256")),
                 },
             )?,
+            settle: typed(
+                "settle",
+                lookup.text(arguments.settle.clone(), "--settle", file.settle.as_ref()),
+                || Duration::from_secs(3_600),
+                settle,
+            )?,
+            drop_share: typed(
+                "drop-share",
+                lookup.text(arguments.drop_share.clone(), "--drop-share", file.drop_share.as_ref()),
+                || catalog::Policy::default().drop_share,
+                percent,
+            )?,
             poll: typed(
                 "poll",
                 lookup.text(arguments.poll.clone(), "--poll", file.poll.as_ref()),
@@ -339,6 +355,8 @@ impl Settings {
                 self.remove_unlisted.value.to_string(),
                 self.remove_unlisted.origin.clone(),
             ),
+            ("settle".to_owned(), format!("{}s", self.settle.value.as_secs()), self.settle.origin.clone()),
+            ("drop-share".to_owned(), format!("{}%", self.drop_share.value), self.drop_share.origin.clone()),
             ("access-log".to_owned(), path(&self.access_log.value), self.access_log.origin.clone()),
             ("default-registry".to_owned(), home.unwrap_or_default(), self.home.origin.clone()),
             (
@@ -539,6 +557,28 @@ fn duration(text: &str) -> Result<Duration, String> {
         Some(seconds @ 1..=86_400) => Ok(Duration::from_secs(seconds)),
         _ => Err(format!("`{text}` is not a time from 1s to 24h, like 30s, 5m or 1h")),
     }
+}
+
+/// Like a duration, but it may be nothing at all, and long.
+fn settle(text: &str) -> Result<Duration, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let factor = match &text[split..] {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => 0,
+    };
+    let seconds = text[..split].parse::<u64>().ok().filter(|_| factor > 0);
+    match seconds.and_then(|number| number.checked_mul(factor)) {
+        Some(seconds @ 0..=31_536_000) => Ok(Duration::from_secs(seconds)),
+        _ => Err(format!("`{text}` is not a time from 0s to 365d, like 0s, 30m, 1h or 2d")),
+    }
+}
+
+fn percent(text: &str) -> Result<u8, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<u8>().ok();
+    number.filter(|number| *number <= 100).ok_or_else(|| format!("`{text}` is not a share from 0% to 100%"))
 }
 
 fn default_data(environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {

@@ -10,8 +10,10 @@ use std::sync::atomic::AtomicBool;
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind as GitKind;
+use schema::finding::shown;
 use schema::tree::{Entry, EntryKind, Tree, TreeError};
 
+use crate::history::{Commit, Commits, Id};
 use crate::source::GitUrl;
 
 /// Where the fetched head is kept in the mirror.
@@ -85,6 +87,34 @@ fn head(repository: &gix::Repository) -> Result<String, GitError> {
         .map_err(git_error("the branch is not there, or the repository is empty"))?;
     let id = reference.peel_to_id().map_err(git_error("the branch could not be read"))?;
     Ok(id.to_string())
+}
+
+/// An id from its digits.
+pub(crate) fn parse_id(text: &str) -> Option<Id> {
+    ObjectId::from_hex(text.as_bytes()).ok()?.as_slice().try_into().ok()
+}
+
+impl Commits for GitTree {
+    fn commit(&self, id: Id) -> Option<Commit> {
+        let object = self.repository.find_object(ObjectId::from_bytes_or_panic(&id)).ok()?;
+        let commit = object.try_into_commit().ok()?;
+        let decoded = commit.decode().ok()?;
+        let parents = decoded.parents().filter_map(|parent| parent.as_slice().try_into().ok()).collect();
+        let author = decoded.author().map(|author| shown(author.name)).unwrap_or_default();
+        let at = decoded.time().map(|time| time.seconds).unwrap_or_default();
+        Some(Commit { tree: decoded.tree().as_slice().try_into().ok()?, parents, at, author })
+    }
+
+    fn directories(&self, tree: Id, entry: &mut dyn FnMut(&[u8], Id)) -> bool {
+        let Ok(tree) = self.repository.find_tree(ObjectId::from_bytes_or_panic(&tree)) else { return false };
+        let Ok(decoded) = tree.decode() else { return false };
+        for found in decoded.entries.iter().filter(|entry| entry.mode.kind() == GitKind::Tree) {
+            if let Ok(id) = found.oid.as_bytes().try_into() {
+                entry(found.filename, id);
+            }
+        }
+        true
+    }
 }
 
 /// The tree of a commit.

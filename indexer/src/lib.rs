@@ -5,11 +5,14 @@
 //! a pipe. The parent stores blobs ahead in small batches and publishes in one short transaction. Whatever fails
 //! on the way leaves what was published untouched.
 //!
+//! [`history`] finds out, in the same child, which commit brought what is new.
+//!
 //! Only [`git`] knows gix; no gix type is in any signature outside it. This crate must not know HTTP, pages, or
 //! how a template is processed.
 
 pub mod directory;
 mod git;
+mod history;
 mod publish;
 pub mod scan;
 mod schedule;

@@ -1,25 +1,25 @@
 //! From what a scan found to what is published.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use catalog::{
-    FileEntry, Publication, PublishedCollection, PublishedVersion, RegistrySnapshot, VersionSnapshot,
+    FileEntry, Introduced, Publication, PublishedCollection, PublishedVersion, RegistrySnapshot,
+    VersionSnapshot,
 };
 use schema::registry_file::{Notice, RegistryFile};
-use schema::{CollectionName, Version};
+use schema::{CollectionName, Digest, Version};
 
+use crate::history::Bringer;
 use crate::scan::parent::Tree;
-use crate::scan::protocol::{Scanned, TreeId};
+use crate::scan::protocol::{Scanned, TreeId, short_name};
 use crate::schedule::{RegistryConfig, SyncError};
 
 /// The version directories of a registry whose content need not be read again, by path.
 pub(crate) fn known(registry: Option<&RegistrySnapshot>) -> HashMap<String, TreeId> {
-    let versions = registry
-        .into_iter()
-        .flat_map(RegistrySnapshot::templates)
-        .flat_map(|template| template.versions.values());
+    let versions = registry.into_iter().flat_map(RegistrySnapshot::templates);
     versions
+        .flat_map(|template| template.upstream())
         .filter_map(|version| {
             let id = version.tree_id.clone().filter(|id| TreeId::is_ours(id))?;
             Some((version.path.clone(), TreeId(id)))
@@ -29,7 +29,7 @@ pub(crate) fn known(registry: Option<&RegistrySnapshot>) -> HashMap<String, Tree
 
 /// Whether all of a registry was scanned by this code, so that an unmoved head means that nothing changed.
 pub(crate) fn is_current(registry: &RegistrySnapshot) -> bool {
-    let mut versions = registry.templates().flat_map(|template| template.versions.values());
+    let mut versions = registry.templates().flat_map(|template| template.upstream());
     versions.all(|version| version.tree_id.as_deref().is_some_and(TreeId::is_ours))
 }
 
@@ -40,7 +40,8 @@ pub(crate) fn publication(
     tree: Tree,
     now: i64,
 ) -> Result<Publication, SyncError> {
-    let Tree { commit, registry_file, collections, versions, known, findings } = tree;
+    let Tree { commit, registry_file, collections, versions, known, findings, brought, rewritten } = tree;
+    let introduced = introduced(brought);
     let notice =
         |notices, collection: Option<&CollectionName>, template: &str, version: &Version| -> Option<Notice> {
             RegistryFile::notice(notices, collection, template, version).cloned()
@@ -51,7 +52,8 @@ pub(crate) fn publication(
         let (collection, template) = (scanned.collection.as_ref(), scanned.template.as_str());
         let withdrawn = notice(withdrawn, collection, template, &scanned.version);
         let deprecated = notice(deprecated, collection, template, &scanned.version);
-        published.push(PublishedVersion { withdrawn, deprecated, ..version(scanned) });
+        let introduced = introduced.get(&scanned.path).cloned();
+        published.push(PublishedVersion { withdrawn, deprecated, introduced, ..version(scanned) });
     }
     if !known.is_empty() {
         let by_path = by_path(before);
@@ -77,15 +79,43 @@ pub(crate) fn publication(
         collections: collections.iter().map(PublishedCollection::from).collect(),
         versions: published,
         findings,
+        history_rewritten: rewritten,
         ..Publication::of(config.name.clone(), config.source.to_string(), now)
     })
 }
 
+/// The commits that brought what was read, by path.
+fn introduced(brought: Vec<Bringer>) -> HashMap<String, Arc<Introduced>> {
+    let mut by_path = HashMap::new();
+    for Bringer { commit, at, author, paths } in brought {
+        let introduced = Arc::new(Introduced { commit, at, author });
+        by_path.extend(paths.into_iter().map(|path| (path, introduced.clone())));
+    }
+    by_path
+}
+
+/// What an operator erased of a registry: contents, and versions as a whole.
+pub(crate) fn erased(registry: Option<&RegistrySnapshot>) -> (HashSet<Digest>, HashSet<String>) {
+    let (mut contents, mut closed) = (HashSet::new(), HashSet::new());
+    for template in
+        registry.into_iter().flat_map(|registry| registry.templates().chain(registry.gone.values()))
+    {
+        for ((version, digest), purge) in &template.purged {
+            contents.insert(*digest);
+            if purge.whole {
+                let collection = template.location.collection.as_ref();
+                closed.insert(short_name(collection, &template.name, version));
+            }
+        }
+    }
+    // What another version of equal content still has is not erased.
+    contents.retain(|digest| registry.is_some_and(|registry| registry.content(digest).is_none()));
+    (contents, closed)
+}
+
 fn by_path(registry: Option<&RegistrySnapshot>) -> HashMap<&str, &Arc<VersionSnapshot>> {
-    let versions = registry
-        .into_iter()
-        .flat_map(RegistrySnapshot::templates)
-        .flat_map(|template| template.versions.values());
+    let templates = registry.into_iter().flat_map(RegistrySnapshot::templates);
+    let versions = templates.flat_map(|template| template.upstream());
     versions.map(|version| (version.path.as_str(), version)).collect()
 }
 
@@ -95,6 +125,7 @@ fn version(scanned: Scanned) -> PublishedVersion {
         size: file.size,
         executable: file.executable,
         digest: file.digest,
+        documentation: file.documentation,
     });
     PublishedVersion {
         collection: scanned.collection,
@@ -110,5 +141,6 @@ fn version(scanned: Scanned) -> PublishedVersion {
         withdrawn: None,
         deprecated: None,
         tree_id: scanned.tree_id.map(|id| id.0),
+        introduced: None,
     }
 }

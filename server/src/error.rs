@@ -169,6 +169,7 @@ impl From<Missing> for ApiError {
                 .versions(versions(existing))
                 .hint("A reference takes the highest patch of the minor it names, never another minor; `:^v1` takes the highest minor."),
             Missing::Digest { existing, .. } => error(ProblemKind::UnknownDigest, "digest").versions(versions(existing)),
+            Missing::Purged { .. } => ApiError::new(ProblemKind::Purged, detail.clone()).hint("It does not come back; use another version."),
             Missing::Unparsable(locate) => {
                 let part = match locate {
                     LocateError::NoDefault(_) | LocateError::UnknownRegistry(_) => "registry",

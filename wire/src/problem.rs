@@ -129,6 +129,10 @@ kinds! {
     UnknownPath = "unknown-path", 404, "Nothing is served here";
     /// The path does not answer this method.
     MethodNotAllowed = "method-not-allowed", 405, "The method is not answered here";
+    /// What was asked for was erased.
+    Purged = "purged", 410, "It was erased";
+    /// What was asked for is not as whoever asks believes.
+    NothingHeld = "nothing-held", 409, "There is nothing of the kind to decide";
     /// The body did not arrive in time.
     SlowRequest = "slow-request", 408, "The request did not arrive in time";
     /// A delivery of a webhook that was taken before.

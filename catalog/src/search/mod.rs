@@ -295,6 +295,20 @@ impl Index {
         Ok(())
     }
 
+    /// Gives up what deleted documents left on disk: all of what is committed is written anew into one segment.
+    /// Blocks for as long as that takes.
+    pub(crate) fn compact(&self) -> tantivy::Result<()> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let segments =
+            self.reader.searcher().segment_readers().iter().map(|one| one.segment_id()).collect::<Vec<_>>();
+        if !segments.is_empty() {
+            writer.merge(&segments).wait()?;
+        }
+        self.reader.reload()?;
+        writer.garbage_collect_files().wait()?;
+        Ok(())
+    }
+
     /// Searches, and tells what was found from the snapshot. Blocks for less than a millisecond, as a rule.
     pub(crate) fn search(&self, snapshot: &Snapshot, viewer: &Viewer, query: &Query) -> SearchAnswer {
         let asked = ask::read(query, snapshot, viewer);

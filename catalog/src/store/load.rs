@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
-use schema::{CollectionName, Digest, Kind, TemplateName};
+use schema::{CollectionName, Digest, Kind, TemplateName, Version};
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -13,9 +13,9 @@ use sqlx::{Row, SqliteConnection};
 use super::{Store, queries};
 use crate::apply;
 use crate::error::StoreError;
-use crate::publication::Facts;
+use crate::publication::{Facts, Introduced};
 use crate::snapshot::{
-    CollectionSnapshot, RegistrySnapshot, Snapshot, Standing, TemplateSnapshot, VersionSnapshot,
+    CollectionSnapshot, Purge, RegistrySnapshot, Snapshot, Standing, TemplateSnapshot, VersionSnapshot,
 };
 
 /// What the store holds.
@@ -27,7 +27,8 @@ pub(crate) struct Loaded {
     pub(crate) snapshot: Snapshot,
 }
 
-type Templates = BTreeMap<(Option<CollectionName>, TemplateName), TemplateSnapshot>;
+type Place = (Option<CollectionName>, TemplateName);
+type Templates = BTreeMap<Place, TemplateSnapshot>;
 
 impl Store {
     /// Reads everything but the bytes of files.
@@ -87,8 +88,9 @@ impl Store {
         let mut templates = HashMap::<i64, Templates>::new();
         // Most versions of a template read alike: equal texts are kept once.
         let mut known = HashMap::<String, Facts>::new();
-        let mut reports = self.load_reports(connection).await?;
-        let mut rows = self.query(&queries::LOAD_VERSIONS).fetch(connection);
+        let mut reports = self.load_reports(&mut *connection).await?;
+        let mut commits = HashMap::new();
+        let mut rows = self.query(&queries::LOAD_VERSIONS).fetch(&mut *connection);
         while let Some(row) = rows.try_next().await.map_err(|e| self.error(e))? {
             let id = self.get(&row, 0)?;
             let Some(registry) = registries.get_mut(&id) else { continue };
@@ -120,13 +122,85 @@ impl Store {
                     None => Standing::Listed,
                 },
                 report,
+                seen_at: self.get(&row, 18)?,
+                introduced: self.introduced(&row, &mut commits)?,
+                notes: self.json(self.get(&row, 22)?)?,
+                settles_at: self.get(&row, 23)?,
+                missing_since: self.get(&row, 24)?,
             };
-            if self.get::<i64>(&row, 12)? == 0 {
+            let (serves, was_served) = (self.get::<i64>(&row, 12)? != 0, self.get::<i64>(&row, 27)? != 0);
+            let templates = templates.entry(id).or_default();
+            if self.get::<Option<i64>>(&row, 25)?.is_some_and(|held| held != 0) {
+                let held = VersionSnapshot {
+                    standing: Standing::Held,
+                    findings: self.optional_json(self.get(&row, 26)?)?.unwrap_or_default(),
+                    notes: Vec::new(),
+                    missing_since: None,
+                    ..version.clone()
+                };
+                apply::restore(registry, templates, place.clone(), held);
+            }
+            if !serves {
                 version = apply::replaced(&version);
             }
-            apply::restore(registry, templates.entry(id).or_default(), place, version);
+            if serves || was_served {
+                apply::restore(registry, templates, place, version);
+            }
+        }
+        drop(rows);
+        let rows =
+            self.query(&queries::LOAD_PURGES).fetch_all(connection).await.map_err(|e| self.error(e))?;
+        for row in rows {
+            let (of, place, key, purge) = self.purge(&row)?;
+            let Some((id, registry)) = registries.iter_mut().find(|(_, one)| one.name.canonical() == of)
+            else {
+                continue;
+            };
+            apply::restore_purge(registry, templates.entry(*id).or_default(), place, key, purge);
         }
         Ok(templates)
+    }
+
+    /// The commit that brought a content; equal ones are kept once.
+    fn introduced(
+        &self,
+        row: &SqliteRow,
+        known: &mut HashMap<String, Arc<Introduced>>,
+    ) -> Result<Option<Arc<Introduced>>, StoreError> {
+        let Some(commit) = self.get::<Option<&str>>(row, 19)? else { return Ok(None) };
+        if let Some(known) = known.get(commit) {
+            return Ok(Some(known.clone()));
+        }
+        let introduced = Arc::new(Introduced {
+            commit: commit.to_owned(),
+            at: self.get::<Option<i64>>(row, 20)?.unwrap_or_default(),
+            author: self.get::<Option<String>>(row, 21)?.unwrap_or_default(),
+        });
+        known.insert(commit.to_owned(), introduced.clone());
+        Ok(Some(introduced))
+    }
+
+    /// A purge: the canonical name of its registry, its template, what was erased, and why.
+    fn purge(&self, row: &SqliteRow) -> Result<(String, Place, (Version, Digest), Purge), StoreError> {
+        let place = (self.collection(self.get(row, 1)?)?, self.parse::<TemplateName>(self.get(row, 2)?)?);
+        let key = (self.parse(self.get(row, 3)?)?, self.digest(self.get(row, 4)?)?);
+        let purge =
+            Purge { whole: self.get::<i64>(row, 5)? != 0, reason: self.get(row, 6)?, at: self.get(row, 7)? };
+        Ok((self.get(row, 0)?, place, key, purge))
+    }
+
+    /// What was erased of a registry that is added again, as templates of which nothing is left.
+    pub(crate) async fn purges_of(&self, registry: &mut RegistrySnapshot) -> Result<(), StoreError> {
+        let mut connection = self.writer.lock().await;
+        let query = self.query(&queries::LOAD_PURGES_OF).bind(registry.name.canonical().to_owned());
+        let rows = query.fetch_all(&mut *connection).await.map_err(|e| self.error(e))?;
+        let mut templates = Templates::new();
+        for row in rows {
+            let (_, place, key, purge) = self.purge(&row)?;
+            apply::restore_purge(registry, &mut templates, place, key, purge);
+        }
+        registry.gone.extend(templates.into_iter().map(|(place, template)| (place, Arc::new(template))));
+        Ok(())
     }
 
     async fn load_collections(

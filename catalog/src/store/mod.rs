@@ -13,6 +13,7 @@ mod discovered;
 mod fsck;
 mod jobs;
 mod load;
+mod log;
 pub(crate) mod queries;
 mod reports;
 mod write;
@@ -31,6 +32,7 @@ use tokio::sync::Mutex;
 pub use deliveries::{WEBHOOK_DELIVERIES, WebhookDelivery};
 pub use discovered::Discovered;
 pub(crate) use load::Warming;
+pub(crate) use log::Logged;
 use queries::Statement;
 pub(crate) use write::spelled;
 
@@ -57,25 +59,69 @@ impl Store {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Normal)
             .foreign_keys(true)
+            // What is erased is overwritten, not only forgotten. Costs nothing while nothing is deleted.
+            .pragma("secure_delete", "ON")
             .busy_timeout(Duration::from_secs(10));
-        let mut writer = SqliteConnection::connect_with(&options).await.map_err(failed)?;
-        migrations().run(&mut writer).await.map_err(|error| match error {
-            MigrateError::VersionMissing(migration) => OpenError::Newer { path: path.to_owned(), migration },
-            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(error).into(),
-            other => StoreError::Other { path: path.to_owned(), cause: other.into() }.into(),
-        })?;
+        let is_new = !path.exists();
+        let writer = SqliteConnection::connect_with(&options).await.map_err(failed)?;
         // Opened when first needed: most reads are answered from memory.
         let readers = SqlitePoolOptions::new()
             .max_connections(3)
             .min_connections(0)
             .acquire_timeout(Duration::from_secs(10))
             .connect_lazy_with(options.create_if_missing(false).read_only(true));
-        Ok(Store {
+        let store = Store {
             path: path.to_owned(),
             writer: Mutex::new(writer),
             readers,
             statements: AtomicU64::new(0),
+        };
+        store.migrate(is_new).await?;
+        Ok(store)
+    }
+
+    /// Brings the schema up to date. Whatever an older version wrote is copied first, beside the database.
+    async fn migrate(&self, is_new: bool) -> Result<(), OpenError> {
+        let mut writer = self.writer.lock().await;
+        let migrations = migrations();
+        if !is_new {
+            // A database without that table was never migrated: a process ended while it was made.
+            let rows = self.query(&queries::MIGRATED).fetch_all(&mut *writer).await.unwrap_or_default();
+            let applied = rows.iter().map(|row| self.get::<i64>(row, 0)).collect::<Result<Vec<_>, _>>()?;
+            let known = || migrations.iter().map(|migration| migration.version);
+            let is_newer = applied.iter().any(|applied| known().all(|known| known != *applied));
+            let pending = known().filter(|version| !applied.contains(version)).min();
+            if let Some(next) = pending.filter(|_| !applied.is_empty() && !is_newer) {
+                self.copy(&mut writer, next).await?;
+            }
+        }
+        migrations.run(&mut *writer).await.map_err(|error| match error {
+            MigrateError::VersionMissing(migration) => {
+                OpenError::Newer { path: self.path.clone(), migration }
+            }
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
+                self.error(error).into()
+            }
+            other => StoreError::Other { path: self.path.clone(), cause: other.into() }.into(),
         })
+    }
+
+    /// Copies the database to `formwork.db.before-N`, where N is the migration that is run next.
+    async fn copy(&self, writer: &mut SqliteConnection, next: i64) -> Result<(), OpenError> {
+        let mut name = self.path.clone().into_os_string();
+        name.push(format!(".before-{next}"));
+        let copy = PathBuf::from(name);
+        let failed = |cause| OpenError::Directory { path: copy.clone(), cause };
+        match std::fs::remove_file(&copy) {
+            // The copy of a migration that was begun and not finished: the database is still what it was.
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+        let target = copy.display().to_string();
+        self.query(&queries::COPY).bind(target).execute(writer).await.map_err(|error| self.error(error))?;
+        tracing::info!(copy = %copy.display(), "the store is of an older version; it was copied and is migrated");
+        Ok(())
     }
 
     /// How many statements were run.
@@ -100,6 +146,11 @@ impl Store {
     /// Waits for what is running and folds the write-ahead log in. What is not folded in is not lost.
     pub(crate) async fn close(&self) {
         self.readers.close().await;
+        self.fold().await;
+    }
+
+    /// Folds the write-ahead log into the database, so that it holds nothing of what was erased.
+    pub(crate) async fn fold(&self) {
         let mut writer = self.writer.lock().await;
         if let Err(error) = self.query(&queries::CHECKPOINT).execute(&mut *writer).await {
             tracing::warn!(error = %self.error(error), "the write-ahead log was not folded in");
@@ -110,6 +161,7 @@ impl Store {
 /// Every step from an empty file to the schema of today, in order. What is here was released: it is never edited.
 const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "catalog", include_str!("../../../migrations/0001_catalog.sql")),
+    (2, "history", include_str!("../../../migrations/0002_history.sql")),
     (3, "jobs", include_str!("../../../migrations/0003_jobs.sql")),
     (5, "reports", include_str!("../../../migrations/0005_reports.sql")),
     (6, "github", include_str!("../../../migrations/0006_github.sql")),
@@ -175,6 +227,7 @@ mod tests {
             include_str!("deliveries.rs"),
             include_str!("discovered.rs"),
             include_str!("load.rs"),
+            include_str!("log.rs"),
             include_str!("write.rs"),
             include_str!("fsck.rs"),
             include_str!("reports.rs"),
@@ -218,6 +271,56 @@ mod tests {
         drop(store);
         let error = Store::open(&directory.path().join("formwork.db")).await.unwrap_err();
         assert!(matches!(error, OpenError::Newer { migration: 999, .. }), "{error}");
+    }
+
+    /// A store as the first released schema left it, with data.
+    async fn first_released(path: &Path) {
+        let options = SqliteConnectOptions::new().filename(path).create_if_missing(true);
+        let mut older = SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::raw_sql(include_str!("../../../migrations/0001_catalog.sql"))
+            .execute(&mut older)
+            .await
+            .unwrap();
+        sqlx::raw_sql(include_str!("../tests/stores/0001.sql")).execute(&mut older).await.unwrap();
+        older.close().await.unwrap();
+    }
+
+    /// Attack row 34: a store of an older version is copied, migrated, and loses nothing.
+    #[tokio::test]
+    async fn a_database_of_an_older_version_is_copied_and_migrated() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("formwork.db");
+        first_released(&path).await;
+        let copy = directory.path().join("formwork.db.before-2");
+        // What is left of an attempt that was interrupted is in nobody's way.
+        std::fs::write(&copy, "half a copy").unwrap();
+        let store = Store::open(&path).await.unwrap();
+        let loaded = store.load().await.unwrap();
+        let registry = loaded.snapshot.registries.values().next().unwrap().clone();
+        let redis = registry.templates().next().unwrap();
+        assert_eq!((redis.versions.len(), redis.gone.len(), redis.former.len()), (1, 1, 1));
+        let served = redis.latest().unwrap();
+        assert_eq!((served.published_at, served.seen_at, served.settles_at), (1_000, 1_500, Some(4_600)));
+        assert!(served.introduced.is_none() && served.notes.is_empty() && redis.held.is_empty());
+        assert_eq!(served.inspection.description.as_deref(), Some("An in-memory store"));
+        assert_eq!(store.changes_since(0, 10).await.unwrap().len(), 2);
+        assert!(store.load_blob(&served.files[0].digest).await.unwrap().is_some());
+        store.close().await;
+        drop(store);
+
+        // The copy is what it was: the older version can go on with it.
+        let options = SqliteConnectOptions::new().filename(&copy);
+        let mut older = SqliteConnection::connect_with(&options).await.unwrap();
+        let versions = sqlx::query_scalar::<_, i64>("SELECT MAX(version) FROM _sqlx_migrations");
+        assert_eq!(versions.fetch_one(&mut older).await.unwrap(), 1);
+        let rows = sqlx::query_scalar::<_, i64>("SELECT COUNT(*) FROM revisions").fetch_one(&mut older).await;
+        assert_eq!(rows.unwrap(), 4);
+        older.close().await.unwrap();
+
+        // Once migrated, there is nothing to copy.
+        std::fs::remove_file(&copy).unwrap();
+        Store::open(&path).await.unwrap().close().await;
+        assert!(!copy.exists());
     }
 
     #[tokio::test]

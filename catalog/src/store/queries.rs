@@ -27,6 +27,8 @@ macro_rules! queries {
 }
 
 queries! {
+    // The table is the migrator's.
+    MIGRATED = "SELECT version FROM _sqlx_migrations";
     IDENTITY = "SELECT identity FROM store WHERE id = 1";
     GENERATION = "SELECT COALESCE(MAX(generation), 0) FROM generations";
     NEXT_GENERATION = "INSERT INTO generations (registry, cause, at) VALUES ($1, $2, $3) RETURNING generation";
@@ -35,11 +37,15 @@ queries! {
         FROM registries ORDER BY id";
     LOAD_COLLECTIONS = "SELECT registry, name, path, title, description, alias FROM collections ORDER BY registry, name";
     LOAD_VERSIONS = "SELECT r.registry, r.collection, r.template, r.version, r.digest, r.kind, r.entry, r.files, r.inspection,
-            r.path, r.tree_id, r.commit_id, v.revision = r.id, v.findings, v.withdrawn, v.deprecated, v.published_at, v.gone_at
+            r.path, r.tree_id, r.commit_id, v.revision = r.id, v.findings, v.withdrawn, v.deprecated, v.published_at, v.gone_at,
+            COALESCE(r.seen_at, r.published_at, 0), r.introduced_in, r.introduced_at, r.introduced_by, v.notes, v.settled_at,
+            v.missing_at, v.held = r.id, v.held_findings, r.published_at IS NOT NULL
         FROM revisions r
         JOIN versions v ON v.registry = r.registry AND v.collection = r.collection
             AND v.template = r.template AND v.version = r.version
-        WHERE r.published_at IS NOT NULL";
+        WHERE r.published_at IS NOT NULL OR v.held = r.id";
+    LOAD_PURGES = "SELECT registry, collection, template, version, digest, whole, reason, at FROM purges";
+    LOAD_PURGES_OF = "SELECT registry, collection, template, version, digest, whole, reason, at FROM purges WHERE registry = $1";
 
     ADD_REGISTRY = "INSERT INTO registries (canonical, name, source) VALUES ($1, $2, $3)
         ON CONFLICT (canonical) DO UPDATE SET name = excluded.name, source = excluded.source RETURNING id";
@@ -59,15 +65,25 @@ queries! {
             (registry, collection, template, version, digest, kind, entry, files, inspection, path, tree_id)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
         ON CONFLICT (registry, collection, template, version, digest) DO NOTHING";
-    PUBLISH_REVISION = "UPDATE revisions SET inspection = $6, path = $7, tree_id = $8, commit_id = CASE WHEN published_at IS NULL THEN $9 ELSE commit_id END,
-            published_at = COALESCE(published_at, $10)
+    UPDATE_REVISION = "UPDATE revisions SET inspection = $6, path = $7, tree_id = $8, commit_id = $9, files = $10, seen_at = $11,
+            introduced_in = $12, introduced_at = $13, introduced_by = $14, published_at = COALESCE(published_at, $15)
         WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4 AND digest = $5 RETURNING id";
     POINT_VERSION = "INSERT INTO versions
-            (registry, collection, template, version, revision, findings, withdrawn, deprecated, published_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            (registry, collection, template, version, revision, findings, withdrawn, deprecated, published_at,
+            settled_at, gone_at, missing_at, notes, held, held_findings)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
         ON CONFLICT (registry, collection, template, version) DO UPDATE SET revision = excluded.revision,
-            findings = excluded.findings, withdrawn = excluded.withdrawn, deprecated = excluded.deprecated, gone_at = NULL";
-    GONE_VERSION = "UPDATE versions SET gone_at = $5 WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4";
+            findings = excluded.findings, withdrawn = excluded.withdrawn, deprecated = excluded.deprecated,
+            settled_at = excluded.settled_at, gone_at = excluded.gone_at, missing_at = excluded.missing_at,
+            notes = excluded.notes, held = excluded.held, held_findings = excluded.held_findings";
+    REMOVE_VERSION = "DELETE FROM versions WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4";
+    REMOVE_REVISION = "DELETE FROM revisions WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4 AND digest = $5";
+    REMOVE_REVISIONS = "DELETE FROM revisions WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4";
+    REMOVE_BLOB = "DELETE FROM blobs WHERE digest = $1";
+    ADD_PURGE = "INSERT INTO purges (registry, collection, template, version, digest, whole, reason, at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        ON CONFLICT (registry, collection, template, version, digest) DO UPDATE SET whole = excluded.whole,
+            reason = excluded.reason, at = excluded.at";
 
     LOAD_REPORTS = "SELECT r.registry, r.collection, r.template, r.version, r.digest, p.engine, p.at, p.findings, p.needed
         FROM reports p JOIN revisions r ON r.id = p.revision";
@@ -77,9 +93,17 @@ queries! {
         ON CONFLICT (revision) DO UPDATE SET engine = excluded.engine, at = excluded.at, findings = excluded.findings,
             needed = excluded.needed";
 
-    ADD_CHANGE = "INSERT INTO changes (generation, registry, collection, template, version, what, digest, at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    TOUCHED_SINCE = "SELECT DISTINCT registry, collection, template FROM changes WHERE generation > $1";
+    ADD_CHANGE = "INSERT INTO changes (generation, registry, collection, template, version, what, digest, at, detail)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    // What happened to a registry as a whole names no template; only its removal concerns the index.
+    TOUCHED_SINCE = "SELECT DISTINCT registry, collection, template FROM changes
+        WHERE generation > $1 AND (template <> '' OR what = 'registry-removed')";
+    CHANGES_SINCE = "SELECT sequence, registry, collection, template, version, what, digest, at, detail FROM changes
+        WHERE sequence > $1 ORDER BY sequence LIMIT $2";
+    CHANGES_OF_REGISTRY = "SELECT sequence, registry, collection, template, version, what, digest, at, detail FROM changes
+        WHERE registry = $1 AND what <> 'updated' ORDER BY sequence DESC LIMIT $2";
+    CHANGES_OF_TEMPLATE = "SELECT sequence, registry, collection, template, version, what, digest, at, detail FROM changes
+        WHERE registry = $1 AND collection = $2 AND template = $3 AND what <> 'updated' ORDER BY sequence DESC LIMIT $4";
 
     ASK_JOB = "INSERT INTO jobs (registry, kind, due_at, asked_at, cause)
         SELECT id, $2, $3, $3, $4 FROM registries WHERE canonical = $1
@@ -113,13 +137,15 @@ queries! {
 
     // SQLite's own: folds the write-ahead log in when closing.
     CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)";
+    // SQLite's own: a whole copy, consistent, before the schema is changed.
+    COPY = "VACUUM INTO $1";
     ALL_BLOBS = "SELECT size, encoding, content, digest FROM blobs ORDER BY id DESC";
 
     // For fsck. The first two are SQLite's own.
     INTEGRITY = "PRAGMA integrity_check(20)";
     FOREIGN_KEYS = "PRAGMA foreign_key_check";
     ALL_REVISIONS = "SELECT r.id, g.name || '/' || r.collection || CASE r.collection WHEN '' THEN '' ELSE '/' END || r.template || ':' || r.version,
-            r.digest, r.files, r.published_at IS NOT NULL
+            r.digest, r.files, r.published_at IS NOT NULL OR r.id IN (SELECT held FROM versions WHERE held IS NOT NULL)
         FROM revisions r JOIN registries g ON g.id = r.registry ORDER BY r.id";
     MISPLACED_VERSIONS = "SELECT v.template || ':' || v.version FROM versions v JOIN revisions r ON r.id = v.revision
         WHERE r.registry <> v.registry OR r.collection <> v.collection OR r.template <> v.template
@@ -127,7 +153,8 @@ queries! {
     BLOBS_AFTER = "SELECT id, digest, size, encoding, content FROM blobs WHERE id > $1 ORDER BY id LIMIT 64";
     CHANGE_ORDER = "SELECT c.sequence, c.generation, g.generation IS NOT NULL
         FROM changes c LEFT JOIN generations g ON g.generation = c.generation ORDER BY c.sequence";
-    FORGET_UNPUBLISHED = "DELETE FROM revisions WHERE published_at IS NULL";
+    FORGET_UNPUBLISHED = "DELETE FROM revisions
+        WHERE published_at IS NULL AND id NOT IN (SELECT held FROM versions WHERE held IS NOT NULL)";
     FORGET_BLOB = "DELETE FROM blobs WHERE id = $1";
     FORGET_TREE = "UPDATE revisions SET tree_id = NULL WHERE id = $1";
 }

@@ -64,7 +64,7 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         let registry = &attached.registry;
         for change in &attached.changes {
-            self.log(registry, change, generation, at).await?;
+            self.log_change(registry, change, change.digest(), None, generation, at).await?;
         }
         for reported in &attached.reports {
             let query = self

@@ -9,11 +9,12 @@ use serde::Serialize;
 use sqlx::{Connection, SqliteConnection};
 
 use super::{Store, queries};
-use crate::apply::{Applied, Change, What};
+use crate::apply::verdict::Erased;
+use crate::apply::{Applied, Change, Event, What};
 use crate::error::StoreError;
 use crate::jobs::Origin;
 use crate::publication::SyncFailure;
-use crate::snapshot::RegistrySnapshot;
+use crate::snapshot::{RegistrySnapshot, Standing, VersionSnapshot};
 
 /// Rows written ahead in one transaction.
 const BATCH: usize = 500;
@@ -58,12 +59,17 @@ impl Store {
 
     /// Writes the facts of new contents ahead, unseen.
     pub(crate) async fn write_revisions(&self, registry: i64, changes: &[Change]) -> Result<(), StoreError> {
-        let new = changes.iter().filter(|change| change.what != What::Gone).collect::<Vec<_>>();
-        for some in new.chunks(BATCH) {
+        let new = changes.iter().filter(|change| !matches!(change.what, What::Gone | What::Missing));
+        let new = new.flat_map(|change| {
+            [Some(&change.now), change.held.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(move |content| (change, content))
+        });
+        for some in new.collect::<Vec<_>>().chunks(BATCH) {
             let mut connection = self.writer.lock().await;
             let mut transaction = self.begin(&mut connection).await?;
-            for change in some {
-                let now = &change.now;
+            for (change, now) in some {
                 let query = self
                     .query(&queries::WRITE_REVISION)
                     .bind(registry)
@@ -170,7 +176,85 @@ impl Transaction<'_> {
             .bind(generation as i64)
             .bind(registry.name.canonical().to_owned());
         let query = query.bind("").bind("").bind("").bind("registry-removed").bind(None::<Vec<u8>>).bind(at);
-        self.run(query).await
+        self.run(query.bind(None::<String>)).await
+    }
+
+    /// Logs something that happened to a registry as a whole.
+    pub(crate) async fn log_event(
+        &mut self,
+        registry: &RegistryName,
+        event: &Event,
+        generation: u64,
+        at: i64,
+    ) -> Result<(), StoreError> {
+        let query = self.store.query(&queries::ADD_CHANGE).bind(generation as i64);
+        let query = query.bind(registry.canonical().to_owned()).bind("").bind("").bind("").bind(event.what);
+        let detail = Some(event.detail.clone()).filter(|detail| !detail.is_empty());
+        self.run(query.bind(None::<Vec<u8>>).bind(at).bind(detail)).await
+    }
+
+    /// Erases contents of a version, whatever became of them, with files nobody else has; remembers why. The version
+    /// itself stays if it is among the changes' registry with other bytes.
+    pub(crate) async fn erase(
+        &mut self,
+        erased: &Erased,
+        blobs: &[Digest],
+        generation: u64,
+        at: i64,
+    ) -> Result<(), StoreError> {
+        let registry = &erased.applied.registry;
+        for change in &erased.applied.changes {
+            let key = || {
+                (
+                    collection_text(change.collection.as_ref()),
+                    change.template.to_string(),
+                    change.now.version.to_string(),
+                )
+            };
+            let place = |query: super::Query| {
+                let (collection, template, version) = key();
+                query.bind(registry.id).bind(collection).bind(template).bind(version)
+            };
+            self.run(place(self.store.query(&queries::REMOVE_VERSION))).await?;
+            if erased.purge.whole {
+                self.run(place(self.store.query(&queries::REMOVE_REVISIONS))).await?;
+            } else {
+                for digest in &erased.digests {
+                    let query = place(self.store.query(&queries::REMOVE_REVISION));
+                    self.run(query.bind(digest.as_bytes().to_vec())).await?;
+                }
+            }
+            let template = registry.template(change.collection.as_ref(), &change.template);
+            let left = template.and_then(|template| {
+                let now = template.version(&change.now.version)?.clone();
+                Some((now, template.held.get(&change.now.version).cloned()))
+            });
+            if let Some((now, held)) = left {
+                let left = Change { now, held, ..change.clone() };
+                self.flip(registry, &left, at).await?;
+            }
+            for digest in &erased.digests {
+                let (collection, template, version) = key();
+                let query = self
+                    .store
+                    .query(&queries::ADD_PURGE)
+                    .bind(registry.name.canonical().to_owned())
+                    .bind(collection)
+                    .bind(template)
+                    .bind(version)
+                    .bind(digest.as_bytes().to_vec())
+                    .bind(i64::from(erased.purge.whole))
+                    .bind(erased.purge.reason.clone())
+                    .bind(at);
+                self.run(query).await?;
+                self.log_change(registry, change, *digest, Some(&erased.purge.reason), generation, at)
+                    .await?;
+            }
+        }
+        for digest in blobs {
+            self.run(self.store.query(&queries::REMOVE_BLOB).bind(digest.as_bytes().to_vec())).await?;
+        }
+        Ok(())
     }
 
     /// Remembers why the last attempt failed.
@@ -209,16 +293,28 @@ impl Transaction<'_> {
         }
         for change in &applied.changes {
             self.flip(registry, change, at).await?;
-            self.log(registry, change, generation, at).await?;
+            if change.what.is_logged() {
+                let detail = match change.what {
+                    What::Held => Some(format!("what is served stays {}", change.now.digest)),
+                    What::Withdrawn => change.now.withdrawn.as_ref().map(|notice| notice.reason.clone()),
+                    What::Deprecated => change.now.deprecated.as_ref().map(|notice| notice.reason.clone()),
+                    _ => None,
+                };
+                self.log_change(registry, change, change.digest(), detail.as_deref(), generation, at).await?;
+            }
+        }
+        for event in &applied.events {
+            self.log_event(&registry.name, event, generation, at).await?;
         }
         Ok(())
     }
 
-    /// Adds a line to the change log.
-    pub(super) async fn log(
+    pub(super) async fn log_change(
         &mut self,
         registry: &RegistrySnapshot,
         change: &Change,
+        digest: Digest,
+        detail: Option<&str>,
         generation: u64,
         at: i64,
     ) -> Result<(), StoreError> {
@@ -231,8 +327,9 @@ impl Transaction<'_> {
             .bind(change.template.to_string())
             .bind(change.now.version.to_string())
             .bind(change.what.as_str())
-            .bind(change.now.digest.as_bytes().to_vec())
-            .bind(at);
+            .bind(digest.as_bytes().to_vec())
+            .bind(at)
+            .bind(detail.map(str::to_owned));
         self.run(query).await
     }
 
@@ -250,23 +347,43 @@ impl Transaction<'_> {
                 .bind(change.template.to_string())
                 .bind(now.version.to_string())
         };
-        if change.what == What::Gone {
-            return self.run(place(self.store.query(&queries::GONE_VERSION)).bind(at)).await;
-        }
-        let publish = place(self.store.query(&queries::PUBLISH_REVISION))
-            .bind(now.digest.as_bytes().to_vec())
-            .bind(now.inspection.text().to_owned())
-            .bind(now.path.clone())
-            .bind(now.tree_id.clone())
-            .bind(now.commit.clone())
-            .bind(at);
+        let update = |content: &VersionSnapshot, published_at: Option<i64>| {
+            let introduced = content.introduced.as_deref();
+            place(self.store.query(&queries::UPDATE_REVISION))
+                .bind(content.digest.as_bytes().to_vec())
+                .bind(content.inspection.text().to_owned())
+                .bind(content.path.clone())
+                .bind(content.tree_id.clone())
+                .bind(content.commit.clone())
+                .bind(json(&content.files))
+                .bind(content.seen_at)
+                .bind(introduced.map(|introduced| introduced.commit.clone()))
+                .bind(introduced.map(|introduced| introduced.at))
+                .bind(introduced.map(|introduced| introduced.author.clone()))
+                .bind(published_at)
+        };
+        let (publish, hold) = (update(now, Some(at)), change.held.as_ref().map(|held| update(held, None)));
         let revision = self.number(publish).await?;
+        let held = match hold {
+            Some(hold) => Some(self.number(hold).await?),
+            None => None,
+        };
+        let gone_at = match now.standing {
+            Standing::Gone { at } => Some(at),
+            _ => None,
+        };
         let point = place(self.store.query(&queries::POINT_VERSION))
             .bind(revision)
             .bind(json(&now.findings))
             .bind(now.withdrawn.as_ref().map(json))
             .bind(now.deprecated.as_ref().map(json))
-            .bind(now.published_at);
+            .bind(now.published_at)
+            .bind(now.settles_at)
+            .bind(gone_at)
+            .bind(now.missing_since)
+            .bind(json(&now.notes))
+            .bind(held)
+            .bind(change.held.as_ref().map(|held| json(&held.findings)));
         self.run(point).await
     }
 

@@ -2,6 +2,7 @@
 
 mod checking;
 mod crashes;
+mod history;
 mod jobs;
 mod opening;
 mod publishing;
@@ -14,12 +15,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::testing::Registry;
-use crate::{Blob, Catalog, Faults, Opened, Options, Query, Snapshot, Viewer};
+use crate::{Blob, Catalog, Faults, Opened, Options, Policy, Query, Snapshot, Viewer};
 
 const ANYBODY: &Viewer = &Viewer::Anonymous;
 
 async fn open(directory: &Path) -> (Catalog, Opened) {
     Catalog::open(directory, Options::default()).await.unwrap()
+}
+
+/// A fresh catalogue in which versions settle at once or never, and go in any number.
+async fn fresh_with(policy: Policy) -> (tempfile::TempDir, Catalog) {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options { policy, ..Options::default() };
+    let (catalog, _) = Catalog::open(directory.path(), options).await.unwrap();
+    (directory, catalog)
 }
 
 async fn open_with(directory: &Path, faults: &Faults) -> Catalog {

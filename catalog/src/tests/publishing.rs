@@ -267,7 +267,7 @@ proptest! {
     fn memory_and_store_agree(publications in prop::collection::vec(any_registry(), 1..5)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let (directory, catalog) = fresh().await;
+            let (directory, catalog) = fresh_with(Policy { drop_share: 100, ..Policy::default() }).await;
             let mut ever = BTreeSet::new();
             for (at, registry) in publications.into_iter().enumerate() {
                 let registry = registry.at(1_000 + at as i64, &at.to_string());

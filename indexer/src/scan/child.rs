@@ -8,13 +8,15 @@ use schema::finding::Finding;
 use schema::layout::{Collection, Found, ScannedVersion, Sink, scan};
 use schema::limits::TreeLimits;
 use schema::processing::Template;
+use schema::registry_file::RegistryFile;
 use schema::tree::Tree;
 use worker::frames::FrameError;
 use worker::inside::{self, Entered};
 
-use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, ScannedFile, TreeId, encode};
+use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, ScannedFile, TreeId, encode, short_name};
 use crate::directory::DirectoryTree;
 use crate::git::{self, GitTree};
+use crate::history;
 use crate::source::Source;
 
 /// Runs one job of the parent's, then ends: the binary's hidden command.
@@ -30,7 +32,7 @@ pub fn run_scan_child() -> ExitCode {
         Ok(Some(Ok(job))) => job,
         _ => return inside::refuse("no job came"),
     };
-    let mut stream = Stream { parent, sent: HashSet::new(), job: &job, broken: None };
+    let mut stream = Stream { parent, sent: HashSet::new(), read: Vec::new(), job: &job, broken: None };
     if let Err(message) = run(&job, &mut stream) {
         stream.tell(&Message::Failed(message));
     }
@@ -41,10 +43,13 @@ pub fn run_scan_child() -> ExitCode {
 }
 
 fn run(job: &Job, stream: &mut Stream<'_>) -> Result<(), String> {
-    let tree: Box<dyn Tree> = match &job.source {
+    let (tree, head) = match &job.source {
         Source::Directory(path) => {
             stream.tell(&Message::Fetched { commit: None });
-            Box::new(DirectoryTree::new(path))
+            let tree = DirectoryTree::new(path);
+            let registry_file = read(&tree, stream)?;
+            stream.tell(&Message::Done(Box::new(registry_file)));
+            return Ok(());
         }
         Source::Git(url) => {
             let commit =
@@ -54,12 +59,26 @@ fn run(job: &Job, stream: &mut Stream<'_>) -> Result<(), String> {
                 stream.tell(&Message::Unchanged);
                 return Ok(());
             }
-            Box::new(GitTree::open(&job.mirror, &commit).map_err(|error| error.to_string())?)
+            (GitTree::open(&job.mirror, &commit).map_err(|error| error.to_string())?, git::parse_id(&commit))
         }
     };
-    let registry_file = scan(&*tree, &TreeLimits::default(), stream).map_err(|error| error.to_string())?;
+    let registry_file = read(&tree, stream)?;
+    if let Some(head) = head {
+        if !stream.read.is_empty() {
+            let paths = std::mem::take(&mut stream.read);
+            stream.tell(&Message::Brought(history::brought(&tree, head, &paths)));
+        }
+        let before = job.before.as_deref().and_then(git::parse_id);
+        if before.is_some_and(|before| history::is_ancestor(&tree, head, before) == Some(false)) {
+            stream.tell(&Message::Rewritten);
+        }
+    }
     stream.tell(&Message::Done(Box::new(registry_file)));
     Ok(())
+}
+
+fn read(tree: &dyn Tree, stream: &mut Stream<'_>) -> Result<RegistryFile, String> {
+    scan(tree, &TreeLimits::default(), stream).map_err(|error| error.to_string())
 }
 
 /// Tells the parent what the walk meets.
@@ -67,6 +86,8 @@ struct Stream<'a> {
     parent: Entered,
     /// Contents that were sent: the same helper file is in many versions.
     sent: HashSet<Digest>,
+    /// Directories of the versions that were read.
+    read: Vec<String>,
     job: &'a Job,
     /// The first write that failed; nothing is written after it.
     broken: Option<FrameError>,
@@ -90,6 +111,12 @@ impl Sink for Stream<'_> {
     }
 
     fn wants(&mut self, found: &Found<'_>) -> bool {
+        if !self.job.closed.is_empty() {
+            let name = short_name(found.collection.name.as_ref(), &found.template, &found.version);
+            if self.job.closed.contains(&name) {
+                return false;
+            }
+        }
         let id = found.id.as_deref().map(TreeId::of);
         if id.is_none() || self.job.known.get(&found.path) != id.as_ref() {
             return true;
@@ -109,13 +136,22 @@ impl Sink for Stream<'_> {
             version.findings.into_iter().for_each(|finding| self.finding(finding));
             return;
         };
+        if self.job.erased.contains(&version.digest) {
+            // Its bytes go no further than this process.
+            return;
+        }
+        self.read.push(found.path.clone());
         let name = found.template.to_string();
         let template = Template { name, kind, entry: entry.clone(), files: version.contents() };
         let inspection = worker::inspect(&template);
+        let contents = version.files.iter().map(|file| (&*file.path, &*file.content));
+        let documentation = schema::documentation::of(kind, contents);
         let files = version
             .files
             .iter()
-            .map(|file| ScannedFile {
+            .zip(documentation)
+            .map(|(file, documentation)| ScannedFile {
+                documentation,
                 path: file.path.clone(),
                 executable: file.executable,
                 size: file.content.len() as u64,

@@ -13,6 +13,7 @@ use worker::confine::SYSTEM_READABLE;
 use worker::{Child, ChildConfig};
 
 use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, decode};
+use crate::history::Bringer;
 use crate::schedule::{SyncError, Turn};
 use crate::source::Source;
 
@@ -55,6 +56,9 @@ pub(crate) struct Tree {
     /// Versions whose content was known by tree id.
     pub(crate) known: Vec<KnownVersion>,
     pub(crate) findings: Vec<Finding>,
+    pub(crate) brought: Vec<Bringer>,
+    /// Whether the branch does not follow from what was published last.
+    pub(crate) rewritten: bool,
 }
 
 /// A version that was not read again.
@@ -104,6 +108,8 @@ pub(crate) async fn scan(
                 count(seen);
             }
             Message::Finding(finding) => tree.findings.push(finding),
+            Message::Brought(bringers) => tree.brought = bringers,
+            Message::Rewritten => tree.rewritten = true,
             Message::Failed(message) => return Err(SyncError::new(message)),
             Message::Done(registry_file) => {
                 tree.registry_file = *registry_file;

@@ -2,7 +2,7 @@
 //!
 //! A frame is the length of a JSON message, the message, and the contents it announces, one after the other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use schema::layout::Collection;
@@ -10,10 +10,11 @@ use schema::registry_file::RegistryFile;
 use schema::{CollectionName, Digest, Finding, Inspection, Kind, TemplateName, Version};
 use serde::{Deserialize, Serialize};
 
+use crate::history::Bringer;
 use crate::source::Source;
 
 /// Changes whenever a scan of the same tree could find something else, so that nothing old is taken for known.
-const SCAN: &str = concat!(env!("CARGO_PKG_VERSION"), ".1");
+const SCAN: &str = concat!(env!("CARGO_PKG_VERSION"), ".2");
 
 /// Largest frame: all files of the largest version, and as much again for its facts.
 pub(crate) const LARGEST_FRAME: u64 = 48 << 20;
@@ -29,6 +30,12 @@ pub(crate) struct Job {
     pub(crate) known: HashMap<String, TreeId>,
     /// The commit that is published, if all of it was scanned by this very code.
     pub(crate) published: Option<String>,
+    /// The commit that was published last, whoever scanned it: what the branch is expected to follow from.
+    pub(crate) before: Option<String>,
+    /// Contents that were erased: they are not handed over again.
+    pub(crate) erased: HashSet<Digest>,
+    /// Versions that were erased as a whole, as `[collection/]template:version`.
+    pub(crate) closed: HashSet<String>,
 }
 
 /// Names what a scan of a version directory gives: the tree's object id, and the code that scanned it.
@@ -64,6 +71,10 @@ pub(crate) enum Message {
     },
     Version(Box<Scanned>),
     Finding(Finding),
+    /// Which commits brought the versions that were read.
+    Brought(Vec<Bringer>),
+    /// The branch does not follow from the commit that was published last.
+    Rewritten,
     Done(Box<RegistryFile>),
     Failed(String),
 }
@@ -91,8 +102,21 @@ pub(crate) struct ScannedFile {
     pub(crate) executable: bool,
     pub(crate) size: u64,
     pub(crate) digest: Digest,
+    pub(crate) documentation: bool,
     /// Whether its bytes follow the message; they do once for each digest.
     pub(crate) follows: bool,
+}
+
+/// A version within its registry, as `[collection/]template:version`.
+pub(crate) fn short_name(
+    collection: Option<&CollectionName>,
+    template: &TemplateName,
+    version: &Version,
+) -> String {
+    match collection {
+        Some(collection) => format!("{collection}/{template}:{version}"),
+        None => format!("{template}:{version}"),
+    }
 }
 
 /// A message and the contents behind it, as one frame.

@@ -81,12 +81,16 @@ async fn sync(shared: &Shared, registry: &Registry, turn: &mut Turn) -> Result<O
         tracing::debug!(registry = %name, "nothing changed");
         return Ok(Outcome::Unchanged);
     }
+    let (erased, closed) = publish::erased(before.map(|registry| &**registry));
     let job = Job {
         source: config.source.clone(),
         branch: config.branch.clone(),
         mirror: mirror(&shared.config.mirrors, name),
         known: publish::known(before.map(|registry| &**registry)),
         published: current.and_then(|registry| registry.commit.clone()),
+        before: before.and_then(|registry| registry.commit.clone()),
+        erased,
+        closed,
     };
     std::fs::create_dir_all(&job.mirror)
         .map_err(|error| SyncError::new(format!("{} cannot be made: {error}", job.mirror.display())))?;

@@ -68,7 +68,14 @@ pub(crate) async fn make_by_digest(app: &App, uri: &Uri) -> Result<ReadyAnswer, 
             .part("digest")
     };
     let found = snapshot.registry(&api::VIEWER, &registry).ok_or_else(unknown)?;
-    let version = found.content(&digest).ok_or_else(unknown)?;
+    let version = found.content(&digest).or_else(|| found.held(&api::VIEWER, &digest));
+    let version = version.ok_or_else(|| match found.purged(&digest) {
+        Some(purge) => {
+            catalog::Missing::Purged { reference: format!("{registry}@{digest}"), purge: purge.clone() }
+                .into()
+        }
+        None => unknown(),
+    })?;
     if path.is_empty() {
         return listing(app, &found.name, version, snapshot.generation);
     }
