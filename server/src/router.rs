@@ -107,7 +107,8 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/api/v1/search", only_get(get(api::search::search_templates)))
         .route("/api/v1/registries", only_get(get(api::registries::list_registries)))
         .route("/api/v1/registries/{*name}", only_get(get(api::registries::get_registry)))
-        // GET <reference>, <reference>/-/files/, <reference>/-/parameters; POST <reference>/-/process
+        .route("/api/v1/changes", only_get(get(api::history::list_changes)))
+        // GET <reference>, <reference>/-/files/, <reference>/-/parameters, <reference>/-/history; POST <reference>/-/process
         .route(
             "/api/v1/templates/{*reference}",
             get(api::templates::get_template)
@@ -138,7 +139,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/assets/{name}", get(pages::asset))
         .route("/favicon.ico", get(pages::favicon))
         .route("/robots.txt", get(pages::robots))
-        // <registry>, <registry>/<collection>/, <reference>, <reference>/-/files/…
+        // <registry>, <registry>/<collection>/, <reference>, <reference>/-/files/…; of both, /-/feed.atom
         .fallback(pages::reference::reference)
         .with_state(app)
 }

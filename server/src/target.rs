@@ -29,6 +29,10 @@ pub(crate) enum Aspect<'a> {
     Parameters,
     /// `process`
     Process,
+    /// `history`
+    History,
+    /// `feed.atom`
+    Feed,
     /// Anything else.
     Unknown,
 }
@@ -44,6 +48,8 @@ pub(crate) fn split(raw: &str) -> Option<Target<'_>> {
         Some("files" | "files/") => Some(Aspect::FileList),
         Some("parameters") => Some(Aspect::Parameters),
         Some("process") => Some(Aspect::Process),
+        Some("history") => Some(Aspect::History),
+        Some("feed.atom") => Some(Aspect::Feed),
         Some(other) => match other.strip_prefix("files/") {
             Some(path) => Some(Aspect::File(decode(path)?)),
             None => Some(Aspect::Unknown),
@@ -113,7 +119,8 @@ mod tests {
         assert_eq!(target("a/b:v1/-/files/"), ("a/b:v1".into(), Some(Aspect::FileList)));
         assert_eq!(target("a:v1/-/files/x/-/y"), ("a:v1".into(), Some(Aspect::File("x/-/y".into()))));
         assert_eq!(target("a%3A%5Ev1/-/process"), ("a:^v1".into(), Some(Aspect::Process)));
-        assert_eq!(target("a/-/history"), ("a".into(), Some(Aspect::Unknown)));
+        assert_eq!(target("a/-/history"), ("a".into(), Some(Aspect::History)));
+        assert_eq!(target("a/-/nothing"), ("a".into(), Some(Aspect::Unknown)));
         // An escaped slash is a slash within a name, which no name has; it does not move the separator.
         assert_eq!(target("a%2F-%2Ffiles"), ("a/-/files".into(), None));
         assert_eq!(split("a%ff"), None);

@@ -7,6 +7,7 @@ use indexer::{RegistryStatus, State};
 use schema::reference::{Location, Reference, Selector};
 use schema::resolve::Rule;
 use schema::{Digest, RegistryName};
+use wire::history::{Introduced, Revision, Seen, Standing};
 use wire::registries::{
     Collection, Counts, Discovered, HealthCounts, RegistrySummary, Sync, TemplateSummary,
 };
@@ -149,6 +150,71 @@ pub(crate) fn versions(template: &TemplateSnapshot) -> Vec<templates::Version> {
         deprecated: version.deprecated.as_ref().map(Notice::from),
     };
     template.versions.values().rev().map(version).collect()
+}
+
+/// Every content of a template, or of one of its versions: the highest version first, of each what is served first,
+/// then what is held, then the newest.
+pub(crate) fn revisions(template: &TemplateSnapshot, only: Option<&schema::Version>) -> Vec<Revision> {
+    let mut revisions = Vec::new();
+    let standing = |version: &VersionSnapshot| match version.standing {
+        catalog::Standing::Listed => Standing::Served,
+        catalog::Standing::Gone { .. } => Standing::Gone,
+        catalog::Standing::Replaced => Standing::Former,
+        catalog::Standing::Held => Standing::Held,
+    };
+    let all = template.versions.values().chain(template.gone.values());
+    let all = all.chain(template.former.values()).chain(template.held.values());
+    for version in all.filter(|version| only.is_none_or(|only| version.version == *only)) {
+        let rank = match standing(version) {
+            Standing::Served | Standing::Gone => 0,
+            Standing::Held => 1,
+            Standing::Former | Standing::Purged => 2,
+        };
+        let order = (std::cmp::Reverse(version.version.clone()), rank, -version.seen_at);
+        let revision = Revision {
+            version: version.version.to_string(),
+            digest: version.digest.to_string(),
+            standing: standing(version),
+            since: match version.standing {
+                catalog::Standing::Gone { at } => Some(rfc3339(at)),
+                _ => None,
+            },
+            reason: None,
+            introduced: version.introduced.as_ref().map(|introduced| Introduced {
+                commit: introduced.commit.clone(),
+                time: rfc3339(introduced.at),
+                author: introduced.author.clone(),
+            }),
+            seen: Some(Seen { commit: version.commit.clone(), time: rfc3339(version.seen_at) }),
+            published: Some(rfc3339(version.published_at)),
+            settled_at: version.settles_at.map(rfc3339),
+            withdrawn: version.withdrawn.as_ref().map(Notice::from),
+            deprecated: version.deprecated.as_ref().map(Notice::from),
+        };
+        revisions.push((order, revision));
+    }
+    for ((version, digest), purge) in &template.purged {
+        if only.is_some_and(|only| only != version) {
+            continue;
+        }
+        let order = (std::cmp::Reverse(version.clone()), 2, -purge.at);
+        let revision = Revision {
+            version: version.to_string(),
+            digest: digest.to_string(),
+            standing: Standing::Purged,
+            since: Some(rfc3339(purge.at)),
+            reason: Some(purge.reason.clone()),
+            introduced: None,
+            seen: None,
+            published: None,
+            settled_at: None,
+            withdrawn: None,
+            deprecated: None,
+        };
+        revisions.push((order, revision));
+    }
+    revisions.sort_by(|(one, _), (other, _)| one.cmp(other));
+    revisions.into_iter().map(|(_, revision)| revision).collect()
 }
 
 /// Findings, as they are said.

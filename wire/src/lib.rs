@@ -10,6 +10,7 @@
 
 pub mod common;
 pub mod files;
+pub mod history;
 pub mod operations;
 pub mod problem;
 pub mod process;

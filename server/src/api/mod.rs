@@ -1,6 +1,7 @@
 //! The API for tools: one module a resource, handlers named for what they answer.
 
 pub(crate) mod files;
+pub(crate) mod history;
 pub(crate) mod openapi;
 pub(crate) mod operations;
 pub(crate) mod process;

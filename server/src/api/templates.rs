@@ -1,4 +1,4 @@
-//! `GET /api/v1/templates/<reference>` and, below it, `/-/files/` and `/-/parameters`.
+//! `GET /api/v1/templates/<reference>` and, below it, `/-/files/` and `/-/parameters` (and `/-/history`, by its own module).
 
 use std::sync::Arc;
 
@@ -37,8 +37,9 @@ pub(crate) async fn get_template(State(app): State<Arc<App>>, uri: Uri) -> ApiRe
         None => whole(&app, &target.reference),
         Some(Aspect::FileList) => list_files(&app, &target.reference),
         Some(Aspect::Parameters) => get_parameters(&app, &target.reference),
+        Some(Aspect::History) => api::history::get_history(&app, &api::VIEWER, &target.reference),
         Some(Aspect::Process) => Err(api::method_error("POST")),
-        Some(Aspect::File(_) | Aspect::Unknown) => Err(api::unknown_path(uri).await),
+        Some(Aspect::File(_) | Aspect::Feed | Aspect::Unknown) => Err(api::unknown_path(uri).await),
     }
 }
 

@@ -4,6 +4,7 @@
 //! `ui` and `markdown`, which escape it themselves.
 
 pub(crate) mod docs;
+pub(crate) mod feed;
 pub(crate) mod home;
 pub(crate) mod not_found;
 pub(crate) mod reference;

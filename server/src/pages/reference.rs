@@ -13,7 +13,7 @@ use wire::ProblemKind;
 
 use crate::api;
 use crate::error::{ApiError, ApiResult};
-use crate::pages::{not_found, registry, template};
+use crate::pages::{feed, not_found, registry, template};
 use crate::state::App;
 use crate::target::{self, Aspect};
 
@@ -50,12 +50,23 @@ async fn answer(app: &App, raw: &str) -> ApiResult {
             return registry::registry(app, found, Some(collection));
         }
     }
+    let is_feed = target.aspect == Some(Aspect::Feed);
+    if is_feed
+        && let Ok(name) = target.reference.parse::<RegistryName>()
+        && let Some(found) = snapshot.registry(&api::VIEWER, &name)
+    {
+        return feed::feed(app, &api::VIEWER, &found.name, None).await;
+    }
     let reference = target.reference.trim_end_matches('/').parse::<Reference>()?;
     if reference.is_short() {
         // Short references are for tools; a page has one address.
         let detail =
             format!("nothing is served at `/{}`", schema::finding::shown(target.reference.as_bytes()));
         return Err(ApiError::new(ProblemKind::UnknownPath, detail));
+    }
+    if is_feed {
+        let template = snapshot.locate(&api::VIEWER, &reference, app.home.as_ref())?;
+        return feed::feed(app, &api::VIEWER, &template.location.registry, Some(&template.location)).await;
     }
     let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
     match &target.aspect {

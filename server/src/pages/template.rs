@@ -22,6 +22,9 @@ use crate::view::{self, Urls};
 /// Largest file that is shown with its lines; larger ones are at their raw address.
 const SHOWN_BYTES: u64 = 512 << 10;
 
+/// Rows of the history on a page; all of it is at its address in the API.
+const MOST_REVISIONS: usize = 20;
+
 /// What stands above every page of a version.
 struct Head {
     crumbs: Vec<Crumb>,
@@ -47,6 +50,10 @@ struct Overview {
     withdrawn: Option<Notice>,
     deprecated: Option<Notice>,
     gone: bool,
+    former: bool,
+    held: bool,
+    history: Vec<HistoryRow>,
+    feed: String,
     version: String,
     patched: String,
     minor: String,
@@ -119,6 +126,17 @@ struct VersionRow {
     health: Health,
     withdrawn: Option<Notice>,
     deprecated: Option<Notice>,
+}
+
+/// One content of one version, and what became of it.
+struct HistoryRow {
+    version: String,
+    standing: wire::history::Standing,
+    digest: String,
+    page: Option<String>,
+    introduced: Option<(String, String, i64)>,
+    seen: Option<i64>,
+    reason: Option<String>,
 }
 
 struct FileRow {
@@ -217,6 +235,43 @@ fn head(place: &Place<'_>, tab: &'static str) -> Head {
     }
 }
 
+/// The first digits of a digest, with its algorithm.
+pub(crate) fn short_digest(digest: &str) -> &str {
+    digest.get(..19).unwrap_or(digest)
+}
+
+/// The feed of a template.
+fn feed_of(location: &schema::reference::Location) -> String {
+    let reference = Reference::to(location, Selector::Highest);
+    format!("/{}/-/feed.atom", encode_path(&reference.to_string()))
+}
+
+/// What became of the contents of a template's versions, newest version first.
+fn history(template: &catalog::TemplateSnapshot) -> Vec<HistoryRow> {
+    let seconds = |time: &str| time.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
+    let row = |revision: wire::history::Revision| {
+        let served = match revision.standing {
+            wire::history::Standing::Held | wire::history::Standing::Purged => None,
+            _ => {
+                let reference = Reference::to(&template.location, Selector::Highest);
+                Some(format!("/{}@{}", encode_path(&reference.to_string()), revision.digest))
+            }
+        };
+        HistoryRow {
+            page: served,
+            introduced: revision
+                .introduced
+                .map(|introduced| (introduced.commit, introduced.author, seconds(&introduced.time))),
+            seen: revision.seen.map(|seen| seconds(&seen.time)),
+            version: revision.version,
+            standing: revision.standing,
+            digest: revision.digest,
+            reason: revision.reason,
+        }
+    };
+    view::revisions(template, None).into_iter().take(MOST_REVISIONS).map(row).collect()
+}
+
 fn file_rows(place: &Place<'_>) -> Vec<FileRow> {
     let version = place.found.version;
     let row = |file: &catalog::FileEntry| FileRow {
@@ -268,7 +323,11 @@ pub(crate) async fn overview(app: &App, reference: &Reference, found: &Resolved<
         head: head(&place, "overview"),
         withdrawn: version.withdrawn.as_ref().map(Notice::from),
         deprecated: version.deprecated.as_ref().map(Notice::from),
-        gone: version.standing != Standing::Listed,
+        gone: matches!(version.standing, Standing::Gone { .. }),
+        former: version.standing == Standing::Replaced,
+        held: version.standing == Standing::Held,
+        history: history(template),
+        feed: feed_of(location),
         version: version.version.to_string(),
         patched,
         minor: format!("v{}.{}", version.version.major(), version.version.minor()),
