@@ -299,8 +299,13 @@ impl Index {
     /// Blocks for as long as that takes.
     pub(crate) fn compact(&self) -> tantivy::Result<()> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let segments =
-            self.reader.searcher().segment_readers().iter().map(|one| one.segment_id()).collect::<Vec<_>>();
+        let segments = self
+            .reader
+            .searcher()
+            .segment_readers()
+            .iter()
+            .map(tantivy::SegmentReader::segment_id)
+            .collect::<Vec<_>>();
         if !segments.is_empty() {
             writer.merge(&segments).wait()?;
         }
