@@ -187,7 +187,11 @@ pub(crate) fn revisions(template: &TemplateSnapshot, only: Option<&schema::Versi
             }),
             seen: Some(Seen { commit: version.commit.clone(), time: rfc3339(version.seen_at) }),
             published: Some(rfc3339(version.published_at)),
-            settled_at: version.settles_at.map(rfc3339),
+            // Settling is the version's, whatever content it has.
+            settled_at: version
+                .settles_at
+                .or_else(|| template.version(&version.version)?.settles_at)
+                .map(rfc3339),
             withdrawn: version.withdrawn.as_ref().map(Notice::from),
             deprecated: version.deprecated.as_ref().map(Notice::from),
         };

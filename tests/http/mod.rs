@@ -5,6 +5,7 @@ mod disk;
 mod durability;
 mod git;
 mod harm;
+mod history;
 mod imports;
 mod memory;
 mod pages;

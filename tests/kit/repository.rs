@@ -11,6 +11,8 @@ use std::process::{Command, Output, Stdio};
 pub(crate) struct Repository {
     path: PathBuf,
     commits: u64,
+    /// Whether the next commit follows from none.
+    anew: bool,
 }
 
 /// One commit, on top of what is there.
@@ -46,7 +48,7 @@ impl Repository {
     /// A new repository in a directory that is made.
     pub(crate) fn create(path: &Path) -> io::Result<Repository> {
         checked(git().args(["init", "--quiet", "--bare", "--initial-branch=main"]).arg(path).output()?)?;
-        Ok(Repository { path: path.to_owned(), commits: 0 })
+        Ok(Repository { path: path.to_owned(), commits: 0, anew: true })
     }
 
     /// Where it is.
@@ -68,7 +70,7 @@ impl Repository {
             message.len()
         )
         .into_bytes();
-        if self.commits > 0 {
+        if !std::mem::take(&mut self.anew) {
             stream.extend_from_slice(b"from refs/heads/main^0\n");
         }
         stream.extend_from_slice(&commit.stream);
@@ -91,6 +93,21 @@ impl Repository {
         self.head()
     }
 
+    /// Moves the branch to a commit that is there, as a forced push does.
+    pub(crate) fn force(&self, commit: &str) -> io::Result<()> {
+        let update = ["update-ref", "refs/heads/main", commit];
+        checked(git().arg("--git-dir").arg(&self.path).args(update).output()?)?;
+        Ok(())
+    }
+
+    /// Takes the branch away; the next commit begins a history of its own.
+    pub(crate) fn begin_anew(&mut self) -> io::Result<()> {
+        let delete = ["update-ref", "-d", "refs/heads/main"];
+        checked(git().arg("--git-dir").arg(&self.path).args(delete).output()?)?;
+        self.anew = true;
+        Ok(())
+    }
+
     /// Puts everything into one pack, as hosts of repositories do now and then.
     pub(crate) fn repack(&self) -> io::Result<()> {
         checked(git().arg("--git-dir").arg(&self.path).args(["repack", "-a", "-d", "--quiet"]).output()?)?;
@@ -109,6 +126,13 @@ impl Commit {
     /// Puts a file there.
     pub(crate) fn file(mut self, path: &str, content: impl AsRef<[u8]>) -> Commit {
         self.entry("100644", path.as_bytes(), content.as_ref());
+        self
+    }
+
+    /// Takes a file or directory away.
+    pub(crate) fn without(mut self, path: &str) -> Commit {
+        self.stream.extend_from_slice(b"D ");
+        self.path(path.as_bytes());
         self
     }
 
