@@ -123,7 +123,92 @@ mod tests {
         (0..3u64, 0..3u64, 0..5u64).prop_map(|(major, minor, patch)| Version::new(major, minor, patch))
     }
 
+    /// Any version, now and then a pre-release, and whether it may be chosen.
+    fn any_candidate() -> impl Strategy<Value = (Version, bool)> {
+        let version = (any_version(), prop::option::weighted(0.2, 0..3u8));
+        (version, prop::bool::weighted(0.8)).prop_map(|((version, pre_release), choosable)| {
+            let version = match pre_release {
+                Some(number) => {
+                    format!("{version}-rc.{number}").parse().expect("a version and a pre-release")
+                }
+                None => version,
+            };
+            (version, choosable)
+        })
+    }
+
+    fn any_selector() -> impl Strategy<Value = Selector> {
+        (0..4u8, any_candidate()).prop_map(|(which, (version, _))| match which {
+            0 => Selector::Highest,
+            1 => Selector::HighestPatch(version),
+            2 => Selector::HighestMinor(version),
+            _ => Selector::Exactly(version),
+        })
+    }
+
+    /// A template has each version once, whatever becomes of it.
+    fn any_candidates() -> impl Strategy<Value = Vec<(Version, bool)>> {
+        prop::collection::vec(any_candidate(), 0..20).prop_map(|mut candidates| {
+            candidates.sort();
+            candidates.dedup_by(|one, other| one.0 == other.0);
+            candidates
+        })
+    }
+
+    fn ask<'a>(selector: &Selector, have: &'a [(Version, bool)]) -> Option<Resolution<'a>> {
+        resolve(
+            selector,
+            have.iter().map(|(version, choosable)| Candidate { version, choosable: *choosable }),
+        )
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, rng_seed: prop::test_runner::RngSeed::Fixed(7), ..ProptestConfig::default() })]
+
+        /// The same versions in any order give the same answer, all of it, every time.
+        #[test]
+        fn every_answer_is_independent_of_the_order_of_insertion(
+            (have, shuffled) in any_candidates().prop_flat_map(|have| (Just(have.clone()), Just(have).prop_shuffle())),
+            selector in any_selector(),
+        ) {
+            prop_assert_eq!(ask(&selector, &have), ask(&selector, &shuffled));
+            prop_assert_eq!(ask(&selector, &have), ask(&selector, &have));
+        }
+
+        /// What a selector gets is one of the versions there are, and one that the selector means.
+        #[test]
+        fn every_answer_is_what_was_asked_for(have in any_candidates(), selector in any_selector()) {
+            let Some(found) = ask(&selector, &have) else { return Ok(()) };
+            let (version, choosable) = have.iter().find(|(version, _)| version == found.version).expect("it is there");
+            let (chosen, fits) = match &selector {
+                Selector::Highest => (true, true),
+                Selector::Exactly(wanted) => (false, version == wanted),
+                Selector::HighestPatch(wanted) => (!wanted.is_pre_release(), version.same_minor(wanted) && version >= wanted),
+                Selector::HighestMinor(wanted) => (true, version.major() == wanted.major() && version >= wanted),
+            };
+            prop_assert!(fits, "{:?} got {}", selector, version);
+            prop_assert!(!chosen || (*choosable && !version.is_pre_release()), "{} must not be chosen", version);
+            for newer in [found.newer_minor, found.newer_major].into_iter().flatten() {
+                prop_assert!(newer > version && !newer.is_pre_release());
+            }
+        }
+
+        /// A version that is added never lowers what a floating selector gets, and never changes what an exact one gets.
+        #[test]
+        fn an_added_version_never_lowers_an_answer(have in any_candidates(), added in any_candidate(), selector in any_selector()) {
+            let mut more = have.clone();
+            if have.iter().all(|(version, _)| *version != added.0) {
+                more.push(added);
+            }
+            let before = ask(&selector, &have).map(|found| found.version.clone());
+            let after = ask(&selector, &more).map(|found| found.version.clone());
+            match (&selector, before) {
+                (_, None) => {}
+                (Selector::Exactly(_), before) => prop_assert_eq!(before, after),
+                (_, before) => prop_assert!(after >= before),
+            }
+        }
+
         #[test]
         fn order_of_insertion_does_not_matter(mut have in prop::collection::vec(any_version(), 0..20), wanted in any_version()) {
             let selector = Selector::HighestPatch(wanted);

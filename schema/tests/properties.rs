@@ -9,6 +9,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use schema::Reference;
+use schema::reference::{Location, Selector};
 
 /// Panics if bytes break it.
 type Law = fn(&[u8]);
@@ -110,6 +112,37 @@ proptest! {
     #[test]
     fn references(text in text("(github\\.com/acme/templates/|gitlab\\.example/a/b/c/|)[a-zA-Z0-9./:@^=v_-]{0,40}")) {
         laws::reference(text.as_bytes());
+    }
+
+    /// Whatever a reference can be made of: it prints as text that parses to the same.
+    #[test]
+    fn printing_and_parsing_references_are_inverse(
+        registry in "[a-z][a-z0-9.]{0,12}\\.[a-z]{2,4}(/[A-Za-z0-9_][A-Za-z0-9._-]{0,9}){2,4}",
+        collection in prop::option::of("[A-Za-z0-9_][A-Za-z0-9._-]{0,9}"),
+        template in "[A-Za-z0-9_][A-Za-z0-9._-]{0,9}",
+        version in (any::<u64>(), any::<u64>(), any::<u64>(), prop::option::of("[a-z][0-9a-z]{0,4}(\\.[1-9][0-9]{0,3})?")),
+        which in 0..4u8,
+        digest in prop::option::of(any::<[u8; 32]>()),
+    ) {
+        let names = (registry.parse::<schema::RegistryName>(), template.parse::<schema::TemplateName>());
+        let collection = collection.map(|name| name.parse::<schema::CollectionName>()).transpose();
+        let ((Ok(registry), Ok(template)), Ok(collection)) = (names, collection) else { return Ok(()) };
+        let (major, minor, patch, pre_release) = version;
+        let pre_release = pre_release.map(|text| format!("-{text}")).unwrap_or_default();
+        let version = format!("v{major}.{minor}.{patch}{pre_release}").parse::<schema::Version>().unwrap();
+        let selector = match which {
+            0 => Selector::Highest,
+            1 => Selector::HighestPatch(version),
+            2 => Selector::HighestMinor(version),
+            _ => Selector::Exactly(version),
+        };
+        let location = Location { registry, collection, template };
+        let mut reference = Reference::to(&location, selector);
+        reference.digest = digest.map(schema::Digest::from_bytes);
+        let text = reference.to_string();
+        prop_assert_eq!(text.parse::<Reference>(), Ok(reference.clone()));
+        prop_assert_eq!(text.parse::<Reference>().unwrap().to_string(), text);
+        prop_assert_eq!(reference.locate([&location.registry], None), Ok(location));
     }
 
     #[test]
