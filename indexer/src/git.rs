@@ -64,7 +64,8 @@ fn fetch_into(path: &Path, url: &GitUrl, branch: Option<&str>) -> Result<String,
         .map_err(git_error("the repository could not be reached"))?
         .receive(gix::progress::Discard, &AtomicBool::new(false))
         .map_err(git_error("the repository could not be fetched"))?;
-    if outcome.ref_map.mappings.is_empty() {
+    // An empty repository names a HEAD that points at nothing.
+    if outcome.ref_map.mappings.iter().all(|mapping| mapping.remote.as_id().is_none()) {
         // The head fetched before is still in the mirror: it must not pass for one that is there.
         let error = format!("{from} is not in the repository");
         return Err(GitError { doing: "the branch is not there, or the repository is empty", error });
