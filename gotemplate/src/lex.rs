@@ -209,9 +209,27 @@ impl<'s> Lexer<'s> {
     }
 
     fn peek(&mut self) -> Option<char> {
-        let c = self.next();
-        self.backup();
-        c
+        match self.source.as_bytes().get(self.pos) {
+            Some(byte) if byte.is_ascii() => Some(char::from(*byte)),
+            Some(_) => self.source[self.pos..].chars().next(),
+            None => {
+                self.at_eof = true;
+                None
+            }
+        }
+    }
+
+    /// Goes over letters, digits and underscores, and gives what follows them.
+    fn skip_word(&mut self) -> Option<char> {
+        loop {
+            // Nearly always all of it is ASCII.
+            let rest = self.rest();
+            self.pos += rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+            match self.peek() {
+                Some(c) if is_alphanumeric(c) => self.pos += c.len_utf8(),
+                c => return c,
+            }
+        }
     }
 
     fn emit(&mut self, kind: Kind) -> Token {
@@ -417,11 +435,10 @@ impl<'s> Lexer<'s> {
     }
 
     fn space(&mut self) -> Token {
-        let mut count = 0;
-        while self.peek().is_some_and(is_space) {
-            self.next();
-            count += 1;
-        }
+        let count = self.rest().iter().take_while(|byte| is_space_byte(**byte)).count();
+        self.line += newlines(&self.source[self.pos..self.pos + count]);
+        self.pos += count;
+        self.at_eof |= self.pos == self.source.len();
         // A trim-marked right delimiter starts with the last of these spaces.
         let last = &self.source.as_bytes()[self.pos - 1..];
         if has_right_trim_marker(last) && last[TRIM_MARKER..].starts_with(self.right.as_bytes()) {
@@ -446,15 +463,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn identifier(&mut self) -> Token {
-        let c = loop {
-            match self.next() {
-                Some(c) if is_alphanumeric(c) => {}
-                c => {
-                    self.backup();
-                    break c;
-                }
-            }
-        };
+        let c = self.skip_word();
         if !self.at_terminator() {
             return self.bad_character(c);
         }
@@ -473,15 +482,7 @@ impl<'s> Lexer<'s> {
         if self.at_terminator() {
             return self.emit(if kind == Kind::Variable { Kind::Variable } else { Kind::Dot });
         }
-        let c = loop {
-            match self.next() {
-                Some(c) if is_alphanumeric(c) => {}
-                c => {
-                    self.backup();
-                    break c;
-                }
-            }
-        };
+        let c = self.skip_word();
         if !self.at_terminator() {
             return self.bad_character(c);
         }

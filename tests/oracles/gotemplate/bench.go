@@ -55,7 +55,14 @@ func bench(arguments []string) {
 	var data any
 	must(yaml.Unmarshal(raw, &data))
 	set := functions(profile)
-	made, err := template.New("t").Funcs(set).Parse(string(text))
+	fresh := func() (*template.Template, error) {
+		made := template.New("t").Funcs(set)
+		if profile == "helm" {
+			made.Funcs(rendering(made, map[string]int{}))
+		}
+		return made.Parse(string(text))
+	}
+	made, err := fresh()
 	must(err)
 	var out bytes.Buffer
 	must(made.Execute(&out, data))
@@ -63,5 +70,5 @@ func bench(arguments []string) {
 	must(err)
 	measure("decode", func() { var value any; json.Unmarshal(encoded, &value) })
 	measure("exec", func() { out.Reset(); made.Execute(&out, data) })
-	measure("parse", func() { template.New("t").Funcs(set).Parse(string(text)) })
+	measure("parse", func() { fresh() })
 }
