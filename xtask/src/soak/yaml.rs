@@ -19,8 +19,9 @@ const RECORDINGS: [(&str, u64); 4] = [("strings", 4), ("structures", 5), ("docum
 const RECORDED: u64 = 1_000;
 
 /// Comparisons in which some differences are of kinds the crate's README names.
-const NAMED: [(&str, &str); 2] = [
+const NAMED: [(&str, &str); 3] = [
     ("documents", "documents read otherwise, of the kinds yaml/README.md names"),
+    ("duplicate keys", "refused for the key that a duplicate hides, not for the duplicate"),
     ("error texts", "a mistake seen before another that go-yaml sees first"),
 ];
 
