@@ -17,6 +17,7 @@ use schema::{Digest, RegistryName, TemplateName};
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
+use crate::access::{Grant, Grants, NewToken, Secret, TokenName, Visibility};
 use crate::apply::verdict::{self, Acceptance, Erased, Erasure};
 use crate::apply::{Applied, Event, Policy, What, apply};
 use crate::blobs::Blobs;
@@ -144,6 +145,7 @@ struct Inner {
     generation: watch::Sender<u64>,
     /// What hosts say of registries that were found there, by name.
     discovered: ArcSwap<Vec<Discovered>>,
+    grants: ArcSwap<Grants>,
     /// Held by whoever writes; what the search index does not know yet.
     writing: Mutex<Behind>,
     warming: Mutex<Option<JoinHandle<()>>>,
@@ -171,6 +173,7 @@ impl Catalog {
         let store = Arc::new(Store::open(&data.join("formwork.db")).await?);
         let loaded = store.load().await?;
         let discovered = store.discovered().await?;
+        let grants = store.load_tokens().await?;
         let generation = loaded.snapshot.generation;
         let search = data.join("search");
         let identity = loaded.identity.clone();
@@ -192,6 +195,7 @@ impl Catalog {
             snapshot: ArcSwap::from_pointee(snapshot),
             generation: watch::Sender::new(generation),
             discovered: ArcSwap::from_pointee(discovered),
+            grants: ArcSwap::from_pointee(grants),
             writing: Mutex::default(),
             warming: Mutex::new(Some(warming)),
             identity,
@@ -230,6 +234,11 @@ impl Catalog {
     /// The generation readers see, and news of each further one.
     pub fn generations(&self) -> watch::Receiver<u64> {
         self.0.generation.subscribe()
+    }
+
+    /// Every token, in memory. One atomic load.
+    pub fn grants(&self) -> Arc<Grants> {
+        self.0.grants.load_full()
     }
 
     /// The bytes of a file of a registry, if they are in memory. Never waits.
@@ -307,29 +316,86 @@ impl Catalog {
     }
 
     /// Adds a registry of which nothing is known yet, or changes where one comes from. `at` is the time it is, in
-    /// seconds since 1970, UTC. Its origin stays what it was; a new one is of the settings.
+    /// seconds since 1970, UTC. Its origin and who sees it stay what they were; a new one is of the
+    /// settings, and public.
     pub async fn add_registry(&self, name: &RegistryName, source: &str, at: i64) -> Result<(), WriteError> {
         let (name, source) = (name.clone(), source.to_owned());
-        self.write(move |inner| async move { inner.add_registry(name, source, None, at).await }).await
+        self.write(move |inner| async move { inner.add_registry(name, source, None, None, at).await }).await
     }
 
-    /// [`Catalog::add_registry`], with who asked for it and what it takes to ask again after a restart.
+    /// [`Catalog::add_registry`], with who may see it (`None` leaves that as it is, and a new one is
+    /// public), who asked for it, and what it takes to ask again after a restart.
     pub async fn add_registry_from(
         &self,
         name: &RegistryName,
         source: &str,
+        visibility: Option<Visibility>,
         origin: Origin,
         config: Option<String>,
         at: i64,
     ) -> Result<(), WriteError> {
         let (name, source) = (name.clone(), source.to_owned());
         let from = Some((origin, config));
-        self.write(move |inner| async move { inner.add_registry(name, source, from, at).await }).await
+        self.write(move |inner| async move { inner.add_registry(name, source, visibility, from, at).await })
+            .await
     }
 
     /// Who asked for each registry that is remembered.
     pub async fn origins(&self) -> Result<Vec<Remembered>, WriteError> {
         Ok(self.0.store.origins().await?)
+    }
+
+    /// Changes who may see a registry, for every answer from now on; `false` if there is none of that name.
+    pub async fn set_visibility(
+        &self,
+        name: &RegistryName,
+        visibility: Visibility,
+        at: i64,
+    ) -> Result<bool, WriteError> {
+        let name = name.clone();
+        self.write(move |inner| async move { inner.set_visibility(name, visibility, at).await }).await
+    }
+
+    /// Makes a token and gives its secret, which is not kept and cannot be had again; `None` if there is a token of
+    /// that name.
+    pub async fn create_token(&self, token: NewToken, at: i64) -> Result<Option<Secret>, WriteError> {
+        self.write(move |inner| async move {
+            let _writing = inner.writing.lock().await;
+            inner.check_open()?;
+            let secret = Secret::fresh().map_err(|error| WriteError::Random(error.to_string()))?;
+            let hash = Digest::of(secret.reveal().as_bytes());
+            if !inner.store.add_token(&token, &hash, at).await? {
+                return Ok(None);
+            }
+            let grant = Arc::new(Grant::new(token, hash, at, None));
+            inner.grants.store(Arc::new(Grants::of(inner.grants.load().list().into_iter().chain([grant]))));
+            Ok(Some(secret))
+        })
+        .await
+    }
+
+    /// Revokes a token, for every request from now on; `false` if there is none of that name.
+    pub async fn revoke_token(&self, name: &TokenName) -> Result<bool, WriteError> {
+        let name = name.clone();
+        self.write(move |inner| async move {
+            let _writing = inner.writing.lock().await;
+            inner.check_open()?;
+            let removed = inner.store.remove_token(&name).await?;
+            let rest = inner.grants.load().list().into_iter().filter(|grant| grant.token.name != name);
+            inner.grants.store(Arc::new(Grants::of(rest)));
+            Ok(removed)
+        })
+        .await
+    }
+
+    /// Writes down when tokens were last used. Closing does so too; in between, call it now and then.
+    pub async fn save_token_uses(&self) -> Result<(), WriteError> {
+        self.write(|inner| async move {
+            let _writing = inner.writing.lock().await;
+            inner.check_open()?;
+            Ok(inner.save_token_uses().await?)
+        })
+        .await
     }
 
     /// Removes a registry with everything that was published from it; `false` if there is none.
@@ -495,6 +561,9 @@ impl Catalog {
             warming.abort();
         }
         let _writing = self.0.writing.lock().await;
+        if let Err(error) = self.0.save_token_uses().await {
+            tracing::warn!(%error, "when tokens were last used was not written down");
+        }
         self.0.store.close().await;
         self.0.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -547,6 +616,24 @@ impl Inner {
         self.generation.send_replace(generation);
     }
 
+    async fn save_token_uses(&self) -> Result<(), StoreError> {
+        let grants = self.grants.load_full();
+        let grants = grants.list();
+        let used = grants.iter().filter_map(|grant| Some((&grant.token.name, grant.unsaved()?)));
+        let used = used.map(|(name, at)| (name.clone(), at)).collect::<Vec<_>>();
+        if used.is_empty() {
+            return Ok(());
+        }
+        self.store.tokens_used(&used).await?;
+        for (grant, at) in grants.iter().filter_map(|grant| Some((grant, grant.unsaved()?))) {
+            let written = used.iter().any(|(name, used)| *name == grant.token.name && *used == at);
+            if written {
+                grant.saved(at);
+            }
+        }
+        Ok(())
+    }
+
     fn registry(&self, name: &RegistryName) -> Option<Arc<RegistrySnapshot>> {
         self.snapshot.load().registries.get(name).cloned()
     }
@@ -555,13 +642,19 @@ impl Inner {
         self: Arc<Self>,
         name: RegistryName,
         source: String,
+        visibility: Option<Visibility>,
         from: Option<(Origin, Option<String>)>,
         at: i64,
     ) -> Result<(), WriteError> {
         let _writing = self.writing.lock().await;
         self.check_open()?;
         let old = self.registry(&name);
-        let known = old.as_ref().filter(|old| old.source == source && old.name.as_str() == name.as_str());
+        let before = old.as_ref().map(|old| old.visibility);
+        let visibility = visibility.or(before).unwrap_or_default();
+        let same = |old: &&Arc<RegistrySnapshot>| {
+            old.source == source && old.name.as_str() == name.as_str() && old.visibility == visibility
+        };
+        let known = old.as_ref().filter(same);
         let mut connection = self.store.writer().await;
         let mut transaction = self.store.begin(&mut connection).await?;
         if let Some(known) = known {
@@ -571,7 +664,7 @@ impl Inner {
             }
             return Ok(());
         }
-        let id = transaction.add_registry(&name, &source).await?;
+        let id = transaction.add_registry(&name, &source, visibility).await?;
         if let Some((origin, config)) = from {
             transaction.set_origin(id, origin, config).await?;
         }
@@ -583,9 +676,13 @@ impl Inner {
         transaction.commit().await?;
         drop(connection);
         let mut registry = match old {
-            Some(old) => RegistrySnapshot { name: name.clone(), source, ..RegistrySnapshot::clone(&old) },
+            Some(old) => {
+                let old = RegistrySnapshot::clone(&old);
+                RegistrySnapshot { name: name.clone(), source, visibility, ..old }
+            }
             None => {
-                let mut registry = RegistrySnapshot::new(id, name.clone(), source);
+                let new = RegistrySnapshot::new(id, name.clone(), source);
+                let mut registry = RegistrySnapshot { visibility, ..new };
                 self.store.purges_of(&mut registry).await?;
                 registry
             }
@@ -595,6 +692,28 @@ impl Inner {
         self.swap(generation, &name, None);
         self.swap(generation, &name, Some(registry));
         Ok(())
+    }
+
+    async fn set_visibility(
+        self: Arc<Self>,
+        name: RegistryName,
+        visibility: Visibility,
+        at: i64,
+    ) -> Result<bool, WriteError> {
+        let _writing = self.writing.lock().await;
+        self.check_open()?;
+        let Some(old) = self.registry(&name) else { return Ok(false) };
+        if old.visibility == visibility {
+            return Ok(true);
+        }
+        let mut connection = self.store.writer().await;
+        let mut transaction = self.store.begin(&mut connection).await?;
+        transaction.add_registry(&old.name, &old.source, visibility).await?;
+        let generation = transaction.generation(&name, "visibility-changed", at).await?;
+        transaction.commit().await?;
+        let registry = RegistrySnapshot { visibility, ..RegistrySnapshot::clone(&old) };
+        self.swap(generation, &name, Some(registry));
+        Ok(true)
     }
 
     async fn remove_registry(self: Arc<Self>, name: RegistryName, at: i64) -> Result<bool, WriteError> {

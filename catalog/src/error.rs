@@ -115,6 +115,9 @@ pub enum WriteError {
         /// The digest of the file.
         digest: Digest,
     },
+    /// The system gave no randomness for a secret.
+    #[error("the system's random generator failed: {0}; without it there are no secrets")]
+    Random(String),
     /// The catalogue was closed, or a test stopped it here.
     #[error("the catalogue is closed")]
     Closed,

@@ -32,6 +32,11 @@
 //!
 //! What an operator decides ([`Catalog::accept`], [`Catalog::purge`]) goes the same way, without a publication.
 //!
+//! # Who may see
+//!
+//! Every question carries a [`Viewer`]; [`RegistrySnapshot::visible_to`] is the one place that decides. What a token
+//! stands for ([`Grant`]) is in memory too: looking a token up runs no SQL.
+//!
 //! Writers are one behind the other. A write that was begun runs to its end though its caller goes away.
 //!
 //! # What this crate must not know
@@ -39,6 +44,7 @@
 //! How templates come in (`indexer`), what they do (`engine`), and what a URL, a page or a status code is (`server`).
 //! It alone knows that there is SQL and an index: no type of sqlx or tantivy is in its interface.
 
+mod access;
 mod apply;
 mod blobs;
 mod catalog;
@@ -64,6 +70,10 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use access::{
+    Grant, Grants, NewToken, SECRET_PREFIX, Scope, Secret, TokenName, TokenNameError, Visibility, WordError,
+    find_secret,
+};
 pub use apply::verdict::{Acceptance, Erasure};
 pub use apply::{Policy, What};
 pub use catalog::{Blob, CacheSize, Catalog, Opened, Options, Published, Purged};

@@ -170,6 +170,12 @@ impl Snapshot {
         reference: &Reference,
         home: Option<&Home>,
     ) -> Result<&Arc<TemplateSnapshot>, Missing> {
+        if let Some(home) = home.filter(|_| reference.is_short())
+            && self.registry(viewer, &home.registry).is_none()
+        {
+            // Its name is not said: whoever may not see it does not know where short references go.
+            return Err(Missing::Registry { asked: reference.path(), near: Vec::new() });
+        }
         let location = reference.locate(self.visible(viewer).map(|registry| &registry.name), home);
         let location = location.map_err(|error| match error {
             LocateError::UnknownRegistry(asked) => {
@@ -342,6 +348,8 @@ fn nearest<'a, T: Clone + Ord + 'a>(
 /// How far two names are apart, if they are near at all: a third of the longer one may differ, or one may begin
 /// with or contain the other.
 fn distance(asked: &str, name: &str) -> Option<usize> {
+    #[cfg(test)]
+    COMPARISONS.with(|count| count.set(count.get() + 1));
     let longer = asked.len().max(name.len());
     let allowed = (longer / 3).clamp(1, 4);
     if asked.len().abs_diff(name.len()) <= allowed {
@@ -353,6 +361,12 @@ fn distance(asked: &str, name: &str) -> Option<usize> {
     let shorter = asked.len().min(name.len());
     let part = shorter >= 3 && (name.contains(asked) || asked.contains(name));
     part.then_some(allowed + longer - shorter)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Names compared on this thread: the work an answer to a mistake takes.
+    pub(crate) static COMPARISONS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
 #[cfg(test)]

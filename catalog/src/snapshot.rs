@@ -11,10 +11,10 @@
 //! operator reaches them. Nothing published leaves the snapshot any other way than with its registry, or by a purge,
 //! which leaves the reason in `purged`.
 //!
-//! Who may see a registry is decided in [`Snapshot::visible`] and nowhere else. This module must not know how
+//! Who may see a registry is decided in [`RegistrySnapshot::visible_to`] and nowhere else. This module must not know how
 //! snapshots come about ([`crate::apply`]), how they are stored, or what a URL is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use imbl::{HashMap, HashSet, OrdMap};
@@ -22,15 +22,18 @@ use schema::reference::Location;
 use schema::registry_file::Notice;
 use schema::{CollectionName, Digest, Finding, Kind, RegistryName, Severity, TemplateName, Version};
 
+use crate::access::Visibility;
 use crate::publication::{Facts, FileEntry, Introduced, SyncFailure};
 use crate::report::ReportState;
 
 /// For whom something is read. There is no way to ask without saying.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Viewer {
-    /// Anybody: sees public registries, which all are so far.
+    /// Anybody: sees public registries.
     Anonymous,
-    /// Whoever runs the server: sees everything.
+    /// Whoever has a token for some registries: sees those and public ones.
+    Granted(Arc<BTreeSet<RegistryName>>),
+    /// Whoever runs the server, or has a token for everything: sees everything.
     Operator,
 }
 
@@ -81,6 +84,8 @@ pub struct RegistrySnapshot {
     pub name: RegistryName,
     /// Where it comes from, without credentials.
     pub source: String,
+    /// Who may see it.
+    pub visibility: Visibility,
     /// The branch or tag that is read.
     pub branch: Option<String>,
     /// The commit that is published; `None` before the first publication and for plain directories.
@@ -122,6 +127,7 @@ impl RegistrySnapshot {
             id,
             name,
             source,
+            visibility: Visibility::Public,
             branch: None,
             commit: None,
             indexed_at: None,
@@ -141,10 +147,12 @@ impl RegistrySnapshot {
         }
     }
 
-    /// Whether a viewer may see it. Every registry is public so far; this is the one place that will know better.
+    /// Whether a viewer may see it: the one place that decides.
     pub fn visible_to(&self, viewer: &Viewer) -> bool {
-        match viewer {
-            Viewer::Anonymous | Viewer::Operator => true,
+        match (self.visibility, viewer) {
+            (Visibility::Public, _) | (Visibility::Private, Viewer::Operator) => true,
+            (Visibility::Private, Viewer::Granted(registries)) => registries.contains(&self.name),
+            (Visibility::Private, Viewer::Anonymous) => false,
         }
     }
 

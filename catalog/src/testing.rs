@@ -19,6 +19,7 @@ use schema::digest::DigestEntry;
 use schema::registry_file::Notice;
 use schema::{Digest, Finding, Inspection, Kind, Reference, RegistryName};
 
+use crate::access::Visibility;
 use crate::catalog::{Catalog, Published};
 use crate::error::WriteError;
 use crate::publication::{Facts, FileEntry, Publication, PublishedCollection, PublishedVersion};
@@ -30,6 +31,8 @@ pub struct Registry {
     pub publication: Publication,
     /// The bytes of its files.
     pub blobs: BTreeMap<Digest, Vec<u8>>,
+    /// Who may see it; `None` leaves that as it is.
+    pub visibility: Option<Visibility>,
 }
 
 impl Registry {
@@ -39,7 +42,13 @@ impl Registry {
         let source = format!("https://{name}.git");
         let publication =
             Publication { commit: Some("1".repeat(40)), ..Publication::of(name, source, 1_000) };
-        Registry { publication, blobs: BTreeMap::new() }
+        Registry { publication, blobs: BTreeMap::new(), visibility: None }
+    }
+
+    /// The same, seen only by who may.
+    pub fn private(mut self) -> Registry {
+        self.visibility = Some(Visibility::Private);
+        self
     }
 
     /// Its name.
@@ -142,7 +151,9 @@ impl Registry {
 
     /// Stores its bytes and publishes it, adding it first if need be.
     pub async fn try_publish(&self, catalog: &Catalog) -> Result<Published, WriteError> {
-        catalog.add_registry(self.name(), &self.publication.source, self.publication.indexed_at).await?;
+        let (source, at) = (&self.publication.source, self.publication.indexed_at);
+        let origin = crate::Origin::Settings;
+        catalog.add_registry_from(self.name(), source, self.visibility, origin, None, at).await?;
         catalog.put_blobs(self.blobs.clone().into_iter().collect()).await?;
         catalog.publish(self.publication.clone()).await
     }

@@ -41,13 +41,16 @@ pub(crate) enum Command {
     Digest(DigestArguments),
     /// Process a template into Kubernetes objects
     Process(ProcessArguments),
+    /// Make, list and revoke tokens: who may see private registries, and change things
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Render a Go template with values, to try it out
     Template(TemplateArguments),
     /// Check a data directory for what must hold of it, and mend what can be
     Fsck(FsckArguments),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(
     after_help = "The server must be stopped: one process at a time has a data directory.\nThe exit code is 0 if nothing is wrong or everything was mended, 1 if something is left.\n\nExamples:\n  formwork fsck --data /var/lib/formwork\n  formwork fsck --data /var/lib/formwork --repair"
 )]
@@ -126,6 +129,70 @@ pub(crate) struct ServeArguments {
     /// Print settings as JSON (`config` only)
     #[arg(long, hide = true)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+#[command(
+    after_help = "While no server runs, these work on its data directory. While one runs, it holds the directory: then they\nask it, with an admin token in FORMWORK_TOKEN. The first token is made before the server is started:\n\n  formwork token create me --scope admin\n  formwork serve …\n  FORMWORK_TOKEN=fwk_… formwork token create ci --scope read --registry github.com/acme/private --expires 90d"
+)]
+pub(crate) enum TokenCommand {
+    /// Make a token and print its secret, which is not kept and cannot be had again
+    Create(TokenCreateArguments),
+    /// List tokens: what they are for, what they allow, when they were last used
+    List(TokenListArguments),
+    /// Revoke a token, for every request from now on
+    Revoke(TokenRevokeArguments),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Scopes, each with those before it:\n  read   see private registries, and process their templates\n  write  have registries brought up to date\n  admin  add, hide and remove registries, accept what was held back, purge; give out tokens, if not limited\n\nThe secret is the only line on standard output:\n  FORMWORK_TOKEN=$(formwork token create me --scope admin)"
+)]
+pub(crate) struct TokenCreateArguments {
+    /// What it is for; no two tokens have one name
+    pub(crate) name: String,
+    /// What it allows: read, write or admin
+    #[arg(long, default_value = "read")]
+    pub(crate) scope: String,
+    /// Only this registry; may be given again [default: all]
+    #[arg(long = "registry", value_name = "NAME")]
+    pub(crate) registries: Vec<String>,
+    /// How long it is good, like 12h, 90d or 1y [default: until it is revoked]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) expires: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: TokenPlace,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenListArguments {
+    /// Print the list as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: TokenPlace,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenRevokeArguments {
+    /// The token's name
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) place: TokenPlace,
+}
+
+/// Where tokens are kept: a data directory, or behind a server.
+#[derive(Debug, Args)]
+pub(crate) struct TokenPlace {
+    /// The data directory of the server [default: as for `serve`]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) data: Option<PathBuf>,
+    /// Read settings from this file [default: formwork.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Ask this server, whether it runs here or elsewhere
+    #[arg(long, value_name = "URL", env = "FORMWORK_SERVER", conflicts_with = "data")]
+    pub(crate) server: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -4,15 +4,20 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use reqwest::blocking::{Client as Http, Response};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use schema::Reference;
 use schema::processing::Request;
 use serde::de::DeserializeOwned;
 use wire::process::{ProcessAnswer, ProcessRequest};
 use wire::resolve::Resolved;
 use wire::search::SearchAnswer;
+use wire::tokens::{CreatedToken, NewToken, TokenList};
 
 /// How long a request may take: processing has two seconds, and a busy server queues.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The variable a token is taken from: not a flag, for command lines are seen by others and remembered.
+pub(crate) const TOKEN: &str = "FORMWORK_TOKEN";
 
 /// The template could not be processed: the server was asked and said so.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +35,15 @@ impl Client {
     pub(crate) fn new(server: &str) -> anyhow::Result<Client> {
         // Another part of the program may have installed it already.
         drop(rustls::crypto::ring::default_provider().install_default());
+        let mut headers = HeaderMap::new();
+        if let Some(token) = std::env::var(TOKEN).ok().filter(|token| !token.is_empty()) {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim()))
+                .map_err(|_| anyhow!("{TOKEN} is no token: `formwork token create` makes one"))?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
         let http = Http::builder()
+            .default_headers(headers)
             .user_agent(concat!("formwork/", env!("CARGO_PKG_VERSION")))
             .timeout(TIMEOUT)
             .build()
@@ -66,6 +79,23 @@ impl Client {
         self.read(self.http.post(&url).json(&body).send())
     }
 
+    /// The tokens a server has given out.
+    pub(crate) fn tokens(&self) -> anyhow::Result<TokenList> {
+        self.get("/api/v1/tokens", &[])
+    }
+
+    /// Has a server make a token.
+    pub(crate) fn create_token(&self, token: &NewToken) -> anyhow::Result<CreatedToken> {
+        let url = format!("{}/api/v1/tokens", self.base);
+        self.read(self.http.post(&url).json(token).send())
+    }
+
+    /// Has a server revoke a token.
+    pub(crate) fn revoke_token(&self, name: &str) -> anyhow::Result<()> {
+        let url = format!("{}/api/v1/tokens/{name}", self.base);
+        self.body(self.http.delete(&url).send()).map(drop)
+    }
+
     fn get<T: DeserializeOwned>(&self, path: &str, parameters: &[(&str, &str)]) -> anyhow::Result<T> {
         let url = reqwest::Url::parse_with_params(&format!("{}{path}", self.base), parameters)
             .with_context(|| format!("`{}` is not the URL of a server", self.base))?;
@@ -73,12 +103,18 @@ impl Client {
     }
 
     fn read<T: DeserializeOwned>(&self, response: reqwest::Result<Response>) -> anyhow::Result<T> {
+        let body = self.body(response)?;
+        serde_json::from_slice(&body)
+            .with_context(|| format!("{} is no Formwork server, or a newer one", self.base))
+    }
+
+    /// The body of an answer that is no error.
+    fn body(&self, response: reqwest::Result<Response>) -> anyhow::Result<Vec<u8>> {
         let response = response.map_err(|error| self.unreachable(&error))?;
         let status = response.status();
         let body = response.bytes().map_err(|error| self.unreachable(&error))?;
         if status.is_success() {
-            return serde_json::from_slice(&body)
-                .with_context(|| format!("{} is no Formwork server, or a newer one", self.base));
+            return Ok(body.to_vec());
         }
         Err(match serde_json::from_slice::<wire::Problem>(&body) {
             Ok(problem) if problem.status == 422 => NotProcessed(said(&problem)).into(),

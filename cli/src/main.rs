@@ -17,6 +17,7 @@ mod serve;
 mod settings;
 mod target;
 mod template;
+mod token;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Search(arguments) => search::run(&arguments),
         Command::Digest(arguments) => digest::run(&arguments),
         Command::Process(arguments) => process::run(&arguments),
+        Command::Token(command) => token::run(&command),
         Command::Template(arguments) => template::run(&arguments),
         Command::Fsck(arguments) => fsck::run(&arguments),
     };

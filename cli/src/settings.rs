@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use catalog::Visibility;
 use indexer::{RegistryConfig, Source};
 use schema::reference::Home;
 use schema::{CollectionName, RegistryName};
@@ -99,7 +100,10 @@ struct File {
 
 /// A registry in the file: a source, or a table.
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "a registry is a source, or a table with `source` and `branch`")]
+#[serde(
+    untagged,
+    expecting = "a registry is a source, or a table with `source`, `branch` and `visibility` (`public` or `private`)"
+)]
 enum FileRegistry {
     Source(String),
     Table(FileRegistryTable),
@@ -112,6 +116,7 @@ struct FileRegistryTable {
     branch: Option<String>,
     webhook_secret_env: Option<String>,
     webhook_secret_file: Option<String>,
+    visibility: Option<Visibility>,
 }
 
 /// Where values are looked for, in order.
@@ -366,9 +371,10 @@ impl Settings {
             ),
         ];
         rows.extend(self.registries.iter().map(|registry| {
-            let RegistryConfig { name, source, branch } = &registry.value;
+            let RegistryConfig { name, source, branch, visibility } = &registry.value;
             let branch = branch.as_ref().map(|branch| format!(" (branch {branch})")).unwrap_or_default();
-            (format!("registries.{name}"), format!("{source}{branch}"), registry.origin.clone())
+            let visibility = visibility.map(|visibility| format!(" ({visibility})")).unwrap_or_default();
+            (format!("registries.{name}"), format!("{source}{branch}{visibility}"), registry.origin.clone())
         }));
         rows
     }
@@ -466,14 +472,14 @@ fn registries(
         }
     }
     for (name, entry) in &file.registries {
-        let (source, branch) = match entry {
-            FileRegistry::Source(source) => (source, None),
-            FileRegistry::Table(table) => (&table.source, table.branch.clone()),
+        let (source, branch, visibility) = match entry {
+            FileRegistry::Source(source) => (source, None, None),
+            FileRegistry::Table(table) => (&table.source, table.branch.clone(), table.visibility),
         };
         let read = || {
             let name = name.get_ref().parse::<RegistryName>().map_err(|error| error.to_string())?;
             let source = Source::parse(source, base).map_err(|error| error.to_string())?;
-            Ok(RegistryConfig { name, source, branch })
+            Ok(RegistryConfig { name, source, branch, visibility })
         };
         add(format!("registries.{}", name.get_ref()), read(), lookup.in_file(name.span().start))?;
     }
@@ -495,7 +501,7 @@ fn registry(text: &str, base: &Path) -> Result<RegistryConfig, String> {
             name_of(&source).ok_or_else(|| format!("no name follows from `{source}`; write NAME={source}"))?
         }
     };
-    Ok(RegistryConfig { name, source, branch: None })
+    Ok(RegistryConfig { name, source, branch: None, visibility: None })
 }
 
 /// `localhost/<parent>/<directory>`, or host and path of a URL.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use catalog::{Catalog, JobKind, Milliseconds, Origin, Viewer};
+use catalog::{Catalog, JobKind, Milliseconds, Origin, Viewer, Visibility};
 use schema::{Digest, RegistryName};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -38,6 +38,8 @@ pub struct RegistryConfig {
     pub source: Source,
     /// The branch to read; the default one if not given.
     pub branch: Option<String>,
+    /// Who may see it; `None` leaves it as it was, and a new registry is public.
+    pub visibility: Option<Visibility>,
 }
 
 /// How to index.
@@ -161,8 +163,9 @@ impl Indexer {
         let remembered = shared.catalog.origins().await?;
         for registry in registries {
             let source = registry.source.to_string();
-            let (name, origin) = (registry.name.clone(), Origin::Settings);
-            shared.catalog.add_registry_from(&name, &source, origin, None, now()).await?;
+            let (name, visibility) = (registry.name.clone(), registry.visibility);
+            let origin = Origin::Settings;
+            shared.catalog.add_registry_from(&name, &source, visibility, origin, None, now()).await?;
             shared.keep(registry, "start");
         }
         for other in remembered {
@@ -213,7 +216,8 @@ impl Indexer {
         self.shared.end(&registry.name).await;
         let config = (origin != Origin::Settings).then(|| stored::write(&registry));
         let source = registry.source.to_string();
-        self.shared.catalog.add_registry_from(&registry.name, &source, origin, config, now()).await?;
+        let (name, visibility) = (&registry.name, registry.visibility);
+        self.shared.catalog.add_registry_from(name, &source, visibility, origin, config, now()).await?;
         self.shared.keep(registry, "added");
         Ok(())
     }

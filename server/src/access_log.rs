@@ -3,8 +3,10 @@
 //! A request never waits for the log. Records go into a bounded queue; the writer takes what has gathered, formats
 //! it, and writes it in one go every few milliseconds, so that a busy server pays neither a wake-up nor a system
 //! call a request. What does not fit the queue is counted and said in the next batch: a log that drops silently is
-//! worse than none. Bodies, header values and values of templates are never logged.
+//! worse than none. Bodies, header values and values of templates are never logged, nor a token that somebody put into
+//! an address.
 
+use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -142,7 +144,7 @@ fn format_record(out: &mut Vec<u8>, record: &Record) {
     let since = record.at.duration_since(UNIX_EPOCH).unwrap_or_default();
     let at = jiff::Timestamp::from_millisecond(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
         .unwrap_or_default();
-    let target = record.target.path_and_query().map_or("/", |target| target.as_str());
+    let target = without_secrets(record.target.path_and_query().map_or("/", |target| target.as_str()));
     let mut end = target.len().min(LONGEST_TARGET);
     while !target.is_char_boundary(end) {
         end -= 1;
@@ -162,6 +164,15 @@ fn format_record(out: &mut Vec<u8>, record: &Record) {
         record.bytes,
         record.took.as_micros(),
     );
+}
+
+/// A target without what looks like a token in it. Such a request is refused; its line must not keep what it held.
+fn without_secrets(target: &str) -> Cow<'_, str> {
+    let mut target = Cow::Borrowed(target);
+    while let Some(range) = catalog::find_secret(&target) {
+        target.to_mut().replace_range(range, "[token]");
+    }
+    target
 }
 
 #[cfg(test)]
@@ -201,6 +212,8 @@ mod tests {
         let logger = AccessLogger::writing_to(Box::new(out.clone())).unwrap();
         logger.write(record("/a?q=%22x"));
         logger.write(record(&format!("/{}", "x".repeat(4_000))));
+        let secret = format!("fwk_{}", "0a".repeat(32));
+        logger.write(record(&format!("/a?token={secret}&also={secret}")));
         drop(logger);
         let bytes = out.0.lock().unwrap().clone();
         let lines = String::from_utf8(bytes).unwrap();
@@ -208,7 +221,8 @@ mod tests {
             .lines()
             .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
             .collect::<Vec<_>>();
-        assert_eq!(lines.len(), 2);
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[2]["target"], "/a?token=[token]&also=[token]");
         assert_eq!(lines[0]["time"], "1970-01-01T00:00:01.500Z");
         assert_eq!(lines[0]["target"], "/a?q=%22x");
         assert_eq!(lines[1]["target"].as_str().unwrap().len(), LONGEST_TARGET);

@@ -5,27 +5,62 @@
 //! not stored, so forgetting one is slow, never wrong.
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
+use catalog::Visibility;
+use http::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, VARY};
 use schema::Digest;
+
+use crate::access::Caller;
 
 /// Whether and how long an answer may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CachePolicy {
-    /// The URL contains a digest of the bytes: they cannot change. `public`, for every registry is.
+    /// The URL contains a digest of the bytes, and anybody may have them: they cannot change.
     Immutable,
+    /// The URL contains a digest of the bytes, and not everybody may have them: for the reader's own cache.
+    PrivateImmutable,
     /// A pointer: may be kept, must be asked about each time. Carries an entity tag of its representation, so the
     /// question is cheap.
     Revalidate,
+    /// The same, in an answer to somebody who is known: for the reader's own cache.
+    PrivateRevalidate,
     /// Answers to POST, errors, and the state of the server.
     NoStore,
 }
 
 impl CachePolicy {
+    /// The policy of a pointer in an answer to this caller.
+    pub(crate) const fn pointer(caller: &Caller) -> CachePolicy {
+        if caller.is_anybody() { CachePolicy::Revalidate } else { CachePolicy::PrivateRevalidate }
+    }
+
+    /// The policy of bytes by their digest, from a registry of this visibility.
+    pub(crate) const fn content(visibility: Visibility) -> CachePolicy {
+        match visibility {
+            Visibility::Public => CachePolicy::Immutable,
+            Visibility::Private => CachePolicy::PrivateImmutable,
+        }
+    }
+
+    /// What it is in an answer to this caller: nothing that is made for somebody is for a cache that others use.
+    pub(crate) fn seen_by(self, caller: &Caller) -> CachePolicy {
+        if self == CachePolicy::Revalidate { CachePolicy::pointer(caller) } else { self }
+    }
+
+    /// Whether another caller may get another answer at the same address.
+    const fn depends_on_caller(self) -> bool {
+        matches!(
+            self,
+            CachePolicy::Revalidate | CachePolicy::PrivateRevalidate | CachePolicy::PrivateImmutable
+        )
+    }
+
     /// The value of `Cache-Control`.
     pub(crate) const fn header(self) -> HeaderValue {
         match self {
             CachePolicy::Immutable => HeaderValue::from_static("public, max-age=31536000, immutable"),
+            CachePolicy::PrivateImmutable => HeaderValue::from_static("private, max-age=31536000, immutable"),
             CachePolicy::Revalidate => HeaderValue::from_static("no-cache"),
+            CachePolicy::PrivateRevalidate => HeaderValue::from_static("private, no-cache"),
             CachePolicy::NoStore => HeaderValue::from_static("no-store"),
         }
     }
@@ -57,6 +92,9 @@ pub(crate) fn client_has(request: &HeaderMap, tag: &HeaderValue) -> bool {
 /// Writes the headers of a policy. The tag is made by who knows the bytes.
 pub(crate) fn apply(headers: &mut HeaderMap, policy: CachePolicy, tag: Option<HeaderValue>) {
     headers.insert(CACHE_CONTROL, policy.header());
+    if policy.depends_on_caller() {
+        headers.append(VARY, HeaderValue::from_static("authorization, cookie"));
+    }
     if let Some(tag) = tag {
         headers.insert(ETAG, tag);
     }

@@ -1,7 +1,7 @@
 //! What every request passes: the hot routes first, then the router, then the finish.
 //!
 //! The hot routes (resolve, files by reference and by digest) are answered here, before the router and without its
-//! middleware: a hit costs a look-up, a copy of a few headers and a record for the access log. Everything else goes
+//! middleware: who asks is told from two headers, and a hit costs a look-up, a copy of a few headers and a record for the access log. Everything else goes
 //! through the router; its answer is finished in one place: errors become documents, policies become headers, bodies
 //! get their entity tag, `304` or gzip, and every answer its request id.
 
@@ -19,12 +19,14 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
+    HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::BodyExt;
 use tower::ServiceExt;
 
+use crate::access::{self, Caller};
 use crate::access_log::Record;
 use crate::cache::{self, CachePolicy};
 use crate::error::{ApiError, Carried};
@@ -58,6 +60,8 @@ struct Facts {
     route: Route,
     request_id: HeaderValue,
     headers: HeaderMap,
+    /// Nobody in particular if the token was not good; then nothing but that is answered.
+    caller: Caller,
 }
 
 impl Front {
@@ -78,9 +82,11 @@ impl Front {
         let started = Instant::now();
         let route = Route::of(request.uri().path());
         let hot = route.is_hot() && matches!(*request.method(), Method::GET | Method::HEAD);
-        if hot {
+        let caller = access::identify(&self.app, request.headers());
+        if hot && let Ok(caller) = &caller {
             let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-            if let Some(ready) = self.app.ready.get(target, self.app.catalog.snapshot().generation) {
+            let generation = self.app.catalog.snapshot().generation;
+            if let Some(ready) = self.app.ready.get(caller, target, generation) {
                 self.app.metrics.ready_hits.inc();
                 return Answering::Ready(Some(self.give(&request, &ready, route, started, peer)));
             }
@@ -95,12 +101,14 @@ impl Front {
             route,
             request_id: self.app.ids.of(&parts.headers),
             headers: parts.headers.clone(),
+            caller: caller.as_ref().cloned().unwrap_or_default(),
         };
         if parts.method == Method::HEAD {
             parts.method = Method::GET;
         }
         let (app, router) = (Arc::clone(&self.app), self.router.clone());
         parts.extensions.insert(Peer(peer));
+        parts.extensions.insert(facts.caller.clone());
         let request = Request::from_parts(parts, Body::new(body));
         Answering::Working(Box::pin(async move {
             let answer = async {
@@ -109,12 +117,17 @@ impl Front {
                     let detail = format!("the path and query are longer than {LONGEST_TARGET} bytes");
                     return Err(ApiError::new(wire::ProblemKind::InvalidQuery, detail));
                 }
+                access::refuse_secret(&facts.target)?;
+                caller?;
                 if hot {
                     return make_hot(&app, &facts).await;
                 }
                 if route.is_hot() {
                     return Err(api::method_error("GET"));
                 }
+                let (parts, body) = request.into_parts();
+                let body = access::forgery::check(&facts.caller, &facts.method, &parts.headers, body).await?;
+                let request = Request::from_parts(parts, body);
                 Ok(router.oneshot(request).await.unwrap_or_else(|never: Infallible| match never {}))
             };
             let response = match CatchPanic(Box::pin(answer)).await {
@@ -183,12 +196,13 @@ fn ready_response(
 async fn make_hot(app: &App, facts: &Facts) -> Result<Response<Body>, ApiError> {
     app.metrics.ready_misses.inc();
     let ready = match facts.route {
-        Route::Resolve => api::resolve::make(app, &facts.target)?,
-        Route::File => api::files::make_by_reference(app, &facts.target).await?,
-        _ => api::files::make_by_digest(app, &facts.target).await?,
+        Route::Resolve => api::resolve::make(app, &facts.caller, &facts.target)?,
+        Route::File => api::files::make_by_reference(app, &facts.caller, &facts.target).await?,
+        _ => api::files::make_by_digest(app, &facts.caller, &facts.target).await?,
     };
     let ready = Arc::new(ready);
-    app.ready.keep(facts.target.path_and_query().map_or("", |target| target.as_str()), Arc::clone(&ready));
+    let target = facts.target.path_and_query().map_or("", |target| target.as_str());
+    app.ready.keep(&facts.caller, target, Arc::clone(&ready));
     let response = ready_response(&facts.headers, &facts.method, &ready, facts.request_id.clone());
     let (parts, body) = response.into_parts();
     let mut response = Response::from_parts(parts, Body::from(body.into_bytes()));
@@ -239,6 +253,14 @@ fn problem(app: &App, facts: &Facts, error: ApiError, carrier: Response<Body>) -
     if let Some(wait) = retry_after {
         parts.headers.insert(RETRY_AFTER, HeaderValue::from(wait.as_secs().max(1)));
     }
+    if error.kind == wire::ProblemKind::Unauthenticated {
+        // RFC 6750, section 3: a token that is not good is told from none at all.
+        let challenge = match error.part {
+            Some(_) => r#"Bearer realm="formwork", error="invalid_token""#,
+            None => r#"Bearer realm="formwork""#,
+        };
+        parts.headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    }
     if let Some(allowed) = error.part.filter(|_| error.kind == wire::ProblemKind::MethodNotAllowed) {
         parts.headers.insert(http::header::ALLOW, HeaderValue::from_static(allowed));
     }
@@ -254,6 +276,7 @@ fn problem(app: &App, facts: &Facts, error: ApiError, carrier: Response<Body>) -
 async fn dress(facts: &Facts, response: Response<Body>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     let policy = parts.extensions.remove::<CachePolicy>().unwrap_or(CachePolicy::NoStore);
+    let policy = policy.seen_by(&facts.caller);
     // Every answer of ours is made in memory; collecting one only takes it out of its box.
     let mut body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let headers = &mut parts.headers;

@@ -2,7 +2,7 @@
 //!
 //! A request passes `front`, which answers the hot routes from memory and gives the rest to `router`; handlers in
 //! `api` and `pages` read one snapshot of the catalogue and say what they found in the forms of `wire`; `processing`
-//! is the host of the engine. `listener` has the sockets. Errors: read `error` first.
+//! is the host of the engine. Who asks, and what they may do, is `access`'s; each handler takes it as an argument. `listener` has the sockets. Errors: read `error` first.
 //!
 //! This crate must not know how anything is stored, indexed or processed, and nothing here runs SQL, Git or a
 //! template. It is the only one with axum.
@@ -12,6 +12,7 @@
     reason = "an error is made once a request and moved a few times; a box would save nothing"
 )]
 
+mod access;
 mod access_log;
 mod api;
 mod assets;
@@ -33,6 +34,7 @@ mod stall;
 mod state;
 mod target;
 mod time;
+pub mod tokens;
 mod ui;
 mod view;
 mod webhooks;

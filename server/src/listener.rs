@@ -25,6 +25,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 
+use crate::access::sessions::Sessions;
 use crate::access_log::AccessLogger;
 use crate::front::{AnswerBody, Answering, Front};
 use crate::metrics::Metrics;
@@ -43,6 +44,8 @@ const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(10);
 const STALLED: Duration = Duration::from_secs(60);
 /// Longest requests under way may take once the server stops.
 const STOPPING: Duration = Duration::from_secs(20);
+/// Time between two notes of when tokens were last used.
+const TOKEN_USES: Duration = Duration::from_secs(60);
 /// Bytes of a request's head.
 const HEAD_BYTES: usize = 64 << 10;
 
@@ -101,6 +104,7 @@ impl Server {
             .max_concurrent_streams(128);
         let builder = Arc::new(builder);
         let reports = tokio::spawn(crate::reports::keep_reporting(self.front.app().clone()));
+        let notes = tokio::spawn(note_token_uses(Arc::clone(self.front.app())));
         loop {
             let accepted = tokio::select! {
                 biased;
@@ -128,6 +132,8 @@ impl Server {
                 drop(permit);
             });
         }
+        // Closing the catalogue writes down what is left.
+        notes.abort();
         drop(self.listener);
         // What was made and not shown is made again by the next server.
         reports.abort();
@@ -153,6 +159,16 @@ impl Server {
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 None
             }
+        }
+    }
+}
+
+/// Has it written down now and then when tokens were last used: a request only notes it in memory.
+async fn note_token_uses(app: Arc<App>) {
+    loop {
+        tokio::time::sleep(TOKEN_USES).await;
+        if let Err(error) = app.catalog.save_token_uses().await {
+            tracing::warn!(%error, "when tokens were last used was not written down; it is tried again");
         }
     }
 }
@@ -207,6 +223,7 @@ async fn front(
 ) -> Result<Front, ServeError> {
     let base = config.public_url.as_deref().map(public_url).transpose()?.unwrap_or_default();
     let shown_base = if base.is_empty() { local_url(local, config.tls.is_some()) } else { base.clone() };
+    let https = config.tls.is_some() || base.starts_with("https://");
     Ok(Front::new(Arc::new(App {
         webhooks: Receiver::new(config.webhooks, &catalog).await,
         catalog,
@@ -216,6 +233,7 @@ async fn front(
         base,
         shown_base,
         metrics: Metrics::new(),
+        sessions: Sessions::new(https),
         ready: ReadyAnswers::new(),
         ids: RequestIds::new(),
         log: AccessLogger::start(&config.access_log).map_err(ServeError::AccessLog)?,

@@ -2,13 +2,17 @@
 //!
 //! An answer is kept under the path and query as they came, with the generation of the catalogue it was made from; one
 //! of an older generation does not count. So a repeated request is a look-up and a reference count, and what is
-//! published, hidden or removed shows at once. Only answers to anonymous readers are kept: all of them see the same.
+//! published, hidden or removed shows at once. All who are not known see the same, and share theirs; whoever has a
+//! token has answers of their own, under the id of the token, so that none is given to somebody else.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
 use moka::sync::Cache;
+
+use crate::access::Caller;
 
 /// Memory for ready answers, in bytes of bodies and keys.
 const CAPACITY: u64 = 64 << 20;
@@ -48,15 +52,23 @@ impl ReadyAnswers {
         ReadyAnswers(Cache::builder().max_capacity(CAPACITY).weigher(weigh).build())
     }
 
-    /// The answer for a path and query, if it is of this generation.
-    pub(crate) fn get(&self, target: &str, generation: u64) -> Option<Arc<ReadyAnswer>> {
-        self.0.get(target).filter(|answer| answer.generation == generation)
+    /// The answer for a caller, a path and query, if it is of this generation.
+    pub(crate) fn get(&self, caller: &Caller, target: &str, generation: u64) -> Option<Arc<ReadyAnswer>> {
+        self.0.get(&*key(caller, target)).filter(|answer| answer.generation == generation)
     }
 
     /// Keeps an answer.
-    pub(crate) fn keep(&self, target: &str, answer: Arc<ReadyAnswer>) {
+    pub(crate) fn keep(&self, caller: &Caller, target: &str, answer: Arc<ReadyAnswer>) {
         if answer.body.len() <= LARGEST {
-            self.0.insert(target.into(), answer);
+            self.0.insert(key(caller, target).into(), answer);
         }
+    }
+}
+
+/// No target has a space in it, so no caller's key is another's.
+fn key<'a>(caller: &Caller, target: &'a str) -> Cow<'a, str> {
+    match caller.grant() {
+        None => Cow::Borrowed(target),
+        Some(grant) => Cow::Owned(format!("{} {target}", grant.id())),
     }
 }

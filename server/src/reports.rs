@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use catalog::{
-    NeededReference, RegistrySnapshot, Report, ReportedVersion, Snapshot, VersionSnapshot, Viewer,
+    NeededReference, RegistrySnapshot, Report, ReportedVersion, Snapshot, VersionSnapshot, Viewer, Visibility,
 };
 use check::{Engine, check_example};
 use schema::processing::{Request, Step, Template};
@@ -125,8 +125,12 @@ fn is_current(app: &App, snapshot: &Snapshot, reader: &Viewer, version: &Version
 }
 
 /// With whose rights a registry's reports are made: never more than every reader of the report has.
-fn reader(_registry: &RegistrySnapshot) -> Viewer {
-    Viewer::Anonymous
+/// Whoever sees a private registry sees it and what is public, and perhaps nothing else.
+fn reader(registry: &RegistrySnapshot) -> Viewer {
+    match registry.visibility {
+        Visibility::Public => Viewer::Anonymous,
+        Visibility::Private => Viewer::Granted(Arc::new([registry.name.clone()].into())),
+    }
 }
 
 /// Makes reports for a while and shows them.

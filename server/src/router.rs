@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, delete, get, post};
 
 use crate::error::ApiError;
 use crate::state::App;
@@ -20,6 +20,7 @@ pub(crate) enum Route {
     Process,
     Search,
     Registries,
+    Tokens,
     Describe,
     Operations,
     Webhook,
@@ -29,7 +30,7 @@ pub(crate) enum Route {
 
 impl Route {
     /// Every group, in the order of their numbers.
-    pub(crate) const ALL: [Route; 12] = [
+    pub(crate) const ALL: [Route; 13] = [
         Route::Resolve,
         Route::File,
         Route::Content,
@@ -37,6 +38,7 @@ impl Route {
         Route::Process,
         Route::Search,
         Route::Registries,
+        Route::Tokens,
         Route::Describe,
         Route::Operations,
         Route::Webhook,
@@ -54,6 +56,7 @@ impl Route {
             Route::Process => "process",
             Route::Search => "search",
             Route::Registries => "registries",
+            Route::Tokens => "tokens",
             Route::Describe => "describe",
             Route::Operations => "operations",
             Route::Webhook => "webhook",
@@ -88,6 +91,8 @@ impl Route {
             Route::Search
         } else if rest.starts_with("registries") {
             Route::Registries
+        } else if rest.starts_with("tokens") {
+            Route::Tokens
         } else {
             Route::Describe
         }
@@ -99,14 +104,25 @@ impl Route {
     }
 }
 
-/// The routes that are not hot.
+/// The routes that are not hot. Who asks stands beside each request; `access` says how a handler takes it.
 pub(crate) fn routes(app: Arc<App>) -> Router {
     Router::new()
         // Tools. Answered before this router: GET /api/v1/resolve (api::resolve),
         // GET /api/v1/templates/<reference>/-/files/<path> and GET /api/v1/content/<registry>/<digest>/<path> (api::files).
         .route("/api/v1/search", only_get(get(api::search::search_templates)))
-        .route("/api/v1/registries", only_get(get(api::registries::list_registries)))
-        .route("/api/v1/registries/{*name}", only_get(get(api::registries::get_registry)))
+        .route(
+            "/api/v1/registries",
+            get(api::registries::list_registries)
+                .post(api::registries::add_registry)
+                .fallback(api::method_not_allowed),
+        )
+        .route(
+            "/api/v1/registries/{*name}",
+            get(api::registries::get_registry)
+                .patch(api::registries::change_registry)
+                .delete(api::registries::remove_registry)
+                .fallback(|| async { Err::<(), ApiError>(api::method_error("GET, PATCH, DELETE")) }),
+        )
         .route("/api/v1/changes", only_get(get(api::history::list_changes)))
         // GET <reference>, <reference>/-/files/, <reference>/-/parameters, <reference>/-/history; POST <reference>/-/process
         .route(
@@ -114,6 +130,15 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
             get(api::templates::get_template)
                 .post(api::process::process_template)
                 .fallback(api::method_not_allowed),
+        )
+        .route(
+            "/api/v1/tokens",
+            get(api::tokens::list_tokens).post(api::tokens::create_token).fallback(api::method_not_allowed),
+        )
+        .route(
+            "/api/v1/tokens/{*name}",
+            delete(api::tokens::revoke_token)
+                .fallback(|| async { Err::<(), ApiError>(api::method_error("DELETE")) }),
         )
         .route("/api/v1/status", only_get(get(api::operations::get_status)))
         .route("/api/v1/openapi.json", only_get(get(api::openapi::get_openapi)))
@@ -133,6 +158,11 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/search", get(pages::search::search))
         .route("/registries", get(pages::registries::registries))
         .route("/status", get(pages::status::status))
+        .route("/login", get(pages::login::form).post(pages::login::login).fallback(api::method_not_allowed))
+        .route(
+            "/logout",
+            post(pages::login::logout).fallback(|| async { Err::<(), ApiError>(api::method_error("POST")) }),
+        )
         .route("/docs", get(pages::docs::index))
         .route("/docs/errors/{id}", get(pages::docs::error))
         .route("/docs/{*page}", get(pages::docs::page))
@@ -167,6 +197,7 @@ mod tests {
             ("/api/v1/templates/d", Route::Template),
             ("/api/v1/templates/d/-/process", Route::Process),
             ("/api/v1/content/a/b/c/sha256:0/x", Route::Content),
+            ("/api/v1/tokens/ci", Route::Tokens),
             ("/api/v1/openapi.json", Route::Describe),
             ("/readyz", Route::Operations),
             ("/assets/x.css", Route::Asset),

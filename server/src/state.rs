@@ -4,14 +4,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use catalog::Catalog;
-use indexer::{Indexer, RegistryStatus, SyncStatistics};
+use catalog::{Catalog, Snapshot, Viewer};
+use indexer::{Indexer, RegistryConfig, RegistryStatus, SyncError, SyncStatistics};
 use schema::processing::Step;
 use schema::reference::Home;
 use schema::{Kind, RegistryName};
 use wire::operations::Workers;
 use worker::{Job, Pool, WorkerError};
 
+use crate::access::sessions::Sessions;
 use crate::access_log::AccessLogger;
 use crate::metrics::Metrics;
 use crate::ready::ReadyAnswers;
@@ -67,6 +68,12 @@ pub trait Syncs: Send + Sync + 'static {
     /// Figures of the queue; what ended since the last call is told once.
     fn statistics(&self) -> SyncStatistics;
 
+    /// Adds a registry while the server runs, or changes where one comes from; it is there after a restart.
+    fn add(&self, registry: RegistryConfig) -> BoxFuture<'_, Result<(), SyncError>>;
+
+    /// Removes a registry with everything that was published from it; `false` if there is none.
+    fn remove(&self, name: RegistryName) -> BoxFuture<'_, Result<bool, SyncError>>;
+
     /// Asks for a registry to be looked at; `false` if it is not kept up to date.
     fn sync_now(&self, name: &RegistryName) -> bool;
 }
@@ -78,6 +85,14 @@ impl Syncs for Arc<Indexer> {
 
     fn statistics(&self) -> SyncStatistics {
         Indexer::statistics(self)
+    }
+
+    fn add(&self, registry: RegistryConfig) -> BoxFuture<'_, Result<(), SyncError>> {
+        Box::pin(Indexer::add(self, registry))
+    }
+
+    fn remove(&self, name: RegistryName) -> BoxFuture<'_, Result<bool, SyncError>> {
+        Box::pin(async move { Indexer::remove(self, &name).await })
     }
 
     fn sync_now(&self, name: &RegistryName) -> bool {
@@ -97,6 +112,7 @@ pub(crate) struct App {
     /// Where a command line on a page sends its reader: the public URL, else the address listened on.
     pub(crate) shown_base: String,
     pub(crate) metrics: Metrics,
+    pub(crate) sessions: Sessions,
     pub(crate) ready: ReadyAnswers,
     pub(crate) ids: RequestIds,
     pub(crate) log: AccessLogger,
@@ -104,6 +120,23 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// Where short references go, if the viewer may see it.
+    pub(crate) fn home_for(&self, snapshot: &Snapshot, viewer: &Viewer) -> Option<&Home> {
+        self.home.as_ref().filter(|home| snapshot.registry(viewer, &home.registry).is_some())
+    }
+
+    /// How bringing registries up to date goes, of those that the viewer may see. One that the catalogue does not
+    /// know yet is seen by who sees everything.
+    pub(crate) fn syncs_for(&self, snapshot: &Snapshot, viewer: &Viewer) -> Vec<RegistryStatus> {
+        let mut statuses = self.syncs.status();
+        let seen = |name: &RegistryName| match snapshot.registries.get(name) {
+            Some(registry) => registry.visible_to(viewer),
+            None => *viewer == Viewer::Operator,
+        };
+        statuses.retain(|status| seen(&status.name));
+        statuses
+    }
+
     /// How bringing one registry up to date goes.
     pub(crate) fn sync_of(&self, name: &RegistryName) -> Option<RegistryStatus> {
         self.syncs.status().into_iter().find(|status| status.name == *name)

@@ -299,6 +299,7 @@ pub(crate) fn registry_summary(
         name: registry.name.to_string(),
         title: registry.title.clone(),
         description: registry.description.clone(),
+        visibility: registry.visibility.to_string(),
         counts: Counts {
             collections: registry.counts.collections,
             templates: registry.counts.templates,

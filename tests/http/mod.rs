@@ -1,5 +1,6 @@
 //! A server asked over HTTP.
 
+mod access;
 mod cases;
 mod disk;
 mod durability;

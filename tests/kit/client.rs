@@ -47,6 +47,22 @@ pub(crate) fn get_with(url: &str, headers: &[(&str, &str)]) -> Result<Answer, St
     send(headers.iter().fold(client().get(url), |request, (name, value)| request.header(*name, *value)))
 }
 
+/// Sends a text with any method; without a `content-type` among the headers it is JSON.
+pub(crate) fn send_with(
+    method: &str,
+    url: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Result<Answer, String> {
+    let method = method.parse().map_err(|error| format!("{error:?}"))?;
+    let typed = headers.iter().any(|(name, _)| *name == "content-type");
+    let json = (!typed).then_some(("content-type", "application/json"));
+    let headers = headers.iter().copied().chain(json);
+    let request =
+        headers.fold(client().request(method, url), |request, (name, value)| request.header(name, value));
+    send(request.body(body.to_owned()))
+}
+
 /// Sends a JSON text.
 pub(crate) fn post(url: &str, body: &str) -> Result<Answer, String> {
     send(client().post(url).header("content-type", "application/json").body(body.to_owned()))

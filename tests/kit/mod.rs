@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-pub(crate) use client::{Answer, get, post, post_with};
+pub(crate) use client::{Answer, get, post, post_with, send_with as send};
 pub(crate) use expect::{Expectation, case_files};
 pub(crate) use git_http::GitRemote;
 pub(crate) use repository::{Commit, Repository};

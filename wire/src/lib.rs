@@ -19,6 +19,7 @@ pub mod resolve;
 pub mod search;
 pub mod templates;
 pub mod text;
+pub mod tokens;
 pub mod webhooks;
 
 pub use common::{Finding, Health, Notice};

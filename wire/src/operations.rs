@@ -10,8 +10,9 @@ use crate::registries::Sync;
 pub struct Ready {
     /// Whether requests should be sent here.
     pub ready: bool,
-    /// The generation of the catalogue that is served.
-    pub generation: u64,
+    /// The generation of the catalogue that is served, for whoever sees all of it: it tells of every change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
     /// What was looked at.
     pub checks: Vec<Check>,
 }
@@ -34,9 +35,10 @@ pub struct Check {
 pub struct Status {
     /// The version of the program.
     pub version: String,
-    /// The generation of the catalogue.
-    pub generation: u64,
-    /// The registries, troubled first.
+    /// The generation of the catalogue, for whoever sees all of it: it tells of every change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
+    /// The registries that the caller may see, troubled first.
     pub registries: Vec<RegistryStatus>,
     /// The processes that templates are processed in.
     pub workers: Workers,

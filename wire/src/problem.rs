@@ -113,6 +113,10 @@ kinds! {
     InvalidBody = "invalid-body", 400, "The body cannot be read";
     /// A delivery of a webhook without proof of its sender.
     WebhookSignature = "webhook-signature", 401, "The delivery does not show where it is from";
+    /// There is no token, or no good one.
+    Unauthenticated = "unauthenticated", 401, "A token is needed";
+    /// The token allows too little.
+    Forbidden = "forbidden", 403, "The token does not allow this";
     /// A reference to a registry that is not here.
     UnknownRegistry = "unknown-registry", 404, "No such registry";
     /// A reference to a collection that is not there.
@@ -125,6 +129,8 @@ kinds! {
     UnknownDigest = "unknown-digest", 404, "No such digest";
     /// The version is there, the file is not.
     UnknownFile = "unknown-file", 404, "No such file";
+    /// No token has that name.
+    UnknownToken = "unknown-token", 404, "No such token";
     /// Nothing is served at the path.
     UnknownPath = "unknown-path", 404, "Nothing is served here";
     /// The path does not answer this method.
@@ -137,6 +143,8 @@ kinds! {
     SlowRequest = "slow-request", 408, "The request did not arrive in time";
     /// A delivery of a webhook that was taken before.
     DeliverySeen = "delivery-seen", 409, "The delivery was taken before";
+    /// What is to be made is there already.
+    AlreadyExists = "already-exists", 409, "It exists already";
     /// More bytes than are read.
     TooLarge = "too-large", 413, "The request is too large";
     /// A body in a form that is not read.

@@ -30,12 +30,42 @@ pub struct RegistrySummary {
     /// What it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Who sees it: `public`, or `private`, for whoever has a token for it.
+    #[schema(example = "public")]
+    pub visibility: String,
     /// What it holds.
     pub counts: Counts,
     /// The state of bringing it up to date.
     pub sync: Sync,
     /// Where the registry is described.
     pub url: String,
+}
+
+/// A registry to add.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRegistry {
+    /// What it is called: a host and two or more segments.
+    #[schema(example = "github.com/acme/templates")]
+    pub name: String,
+    /// Where it comes from: the URL of a Git repository, by https or ssh, without credentials.
+    #[schema(example = "https://github.com/acme/templates.git")]
+    pub source: String,
+    /// The branch to read; the default one if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Who sees it: `public`, which it is if absent, or `private`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<String>,
+}
+
+/// What to change about a registry.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RegistryChange {
+    /// Who sees it: `public` or `private`. What the settings of the server say of it goes at its next start.
+    #[schema(example = "private")]
+    pub visibility: String,
 }
 
 /// How much there is.

@@ -10,14 +10,15 @@
 
 use std::ops::Bound;
 
+use tantivy::Term;
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, FuzzyTermQuery, Occur, Query, RangeQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Searcher, Term};
 
 use super::ask::Asked;
 use super::document::Fields;
+use super::seen::Seen;
 use super::words;
 
 /// Shorter words are not corrected: everything is one edit from everything.
@@ -40,21 +41,21 @@ pub(super) struct Terms {
 }
 
 /// Corrects what was mistyped, as far as the index knows better.
-pub(super) fn correct(searcher: &Searcher, fields: &Fields, asked: &Asked) -> tantivy::Result<Terms> {
+pub(super) fn correct(seen: &Seen<'_>, asked: &Asked) -> tantivy::Result<Terms> {
     let mut words = asked.terms.clone();
     let mut corrected = false;
     for at in 0..words.len() {
         // Two words that stand as one somewhere are fine though neither stands alone.
         let joined = |a: usize, b: usize| Some(format!("{}{}", words.get(a)?, words.get(b)?));
         let pairs = [at.checked_sub(1).and_then(|before| joined(before, at)), joined(at, at + 1)];
-        let mut stands = stands(searcher, fields, &words[at])?;
+        let mut stands = stands(seen, &words[at])?;
         for pair in pairs.iter().flatten() {
-            stands = stands || is_word(searcher, fields.words, pair)?;
+            stands = stands || is_word(seen, seen.fields.words, pair)?;
         }
         if stands || words[at].chars().count() < CORRECTED {
             continue;
         }
-        if let Some(better) = nearest(searcher, fields, &words[at])? {
+        if let Some(better) = nearest(seen, &words[at])? {
             words[at] = better;
             corrected = true;
         }
@@ -63,8 +64,8 @@ pub(super) fn correct(searcher: &Searcher, fields: &Fields, asked: &Asked) -> ta
     Ok(Terms { words, corrected })
 }
 
-fn stands(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<bool> {
-    let stem = words::stem(word);
+fn stands(seen: &Seen<'_>, word: &str) -> tantivy::Result<bool> {
+    let (stem, fields) = (words::stem(word), seen.fields);
     for field in [
         fields.readme,
         fields.description,
@@ -74,33 +75,39 @@ fn stands(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<b
         fields.objects,
         fields.tags,
     ] {
-        if is_word(searcher, field, &stem)? {
+        if is_word(seen, field, &stem)? {
             return Ok(true);
         }
     }
-    for segment in searcher.segment_readers() {
+    for (at, segment) in seen.searcher.segment_readers().iter().enumerate() {
         let index = segment.inverted_index(fields.words)?;
         let mut beginning = index.terms().range().ge(word.as_bytes()).into_stream()?;
-        if beginning.advance() && beginning.key().starts_with(word.as_bytes()) {
-            return Ok(true);
+        while beginning.advance() && beginning.key().starts_with(word.as_bytes()) {
+            let Ok(term) = std::str::from_utf8(beginning.key()) else { continue };
+            if seen.count(at, &Term::from_field_text(fields.words, term), 1)? > 0 {
+                return Ok(true);
+            }
         }
     }
     Ok(false)
 }
 
-fn is_word(searcher: &Searcher, field: Field, word: &str) -> tantivy::Result<bool> {
-    Ok(searcher.doc_freq(&Term::from_field_text(field, word))? > 0)
+fn is_word(seen: &Seen<'_>, field: Field, word: &str) -> tantivy::Result<bool> {
+    seen.has(&Term::from_field_text(field, word))
 }
 
-fn nearest(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<Option<String>> {
-    let near = FuzzyTermQuery::new(Term::from_field_text(fields.words, word), 1, true);
+fn nearest(seen: &Seen<'_>, word: &str) -> tantivy::Result<Option<String>> {
+    let words = seen.fields.words;
+    let near = FuzzyTermQuery::new(Term::from_field_text(words, word), 1, true);
     let mut found = std::collections::BTreeMap::<String, u64>::new();
-    for segment in searcher.segment_readers() {
-        let index = segment.inverted_index(fields.words)?;
+    for (at, segment) in seen.searcher.segment_readers().iter().enumerate() {
+        let index = segment.inverted_index(words)?;
         let mut stream = index.terms().search(near.automaton()?).into_stream()?;
         while stream.advance() {
-            if let Ok(term) = std::str::from_utf8(stream.key()) {
-                *found.entry(term.to_owned()).or_default() += u64::from(stream.value().doc_freq);
+            let Ok(term) = std::str::from_utf8(stream.key()) else { continue };
+            let count = seen.count(at, &Term::from_field_text(words, term), u64::MAX)?;
+            if count > 0 {
+                *found.entry(term.to_owned()).or_default() += count;
             }
         }
     }

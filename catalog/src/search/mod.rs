@@ -11,12 +11,13 @@
 //! total may count it.
 //!
 //! `words` says what a word is, `ask` reads what was typed, `find` makes a query of it, `collect` goes through the
-//! matches, `document` is what is indexed, `snippet` cuts the part that shows why.
+//! matches, `document` is what is indexed, `seen` is the index as a viewer sees it, `snippet` cuts the part that shows why.
 
 mod ask;
 mod collect;
 pub(crate) mod document;
 mod find;
+mod seen;
 mod snippet;
 mod words;
 
@@ -40,6 +41,7 @@ use crate::faults::{Faults, Point};
 use crate::snapshot::{Health, Snapshot, TemplateSnapshot, Viewer};
 use collect::{Collect, Rank};
 use document::Fields;
+use seen::Seen;
 
 /// Memory for documents that are not committed yet; tantivy wants 15 MB or more.
 const WRITER_MEMORY: usize = 30_000_000;
@@ -335,10 +337,11 @@ impl Index {
         mut asked: ask::Asked,
     ) -> tantivy::Result<SearchAnswer> {
         let searcher = self.reader.searcher();
-        let terms = find::correct(&searcher, &self.fields, &asked)?;
         let mut visible =
             snapshot.visible(viewer).map(|registry| registry.name.canonical().to_owned()).collect::<Vec<_>>();
         visible.sort();
+        let seen = Seen::new(&searcher, &self.fields, &visible)?;
+        let terms = find::correct(&seen, &asked)?;
         let kinds =
             asked.kinds.take().map(|kinds| kinds.into_iter().map(|kind| kind.as_str().to_owned()).collect());
         let collect = Collect {
@@ -348,12 +351,14 @@ impl Index {
             hits: query.hits() + 1,
             after: query.after.map(|Cursor(rank)| rank),
         };
-        let mut collected =
-            searcher.search(&find::query(&self.fields, &terms.words, &asked.has, true), &collect)?;
+        let ask = |all| {
+            let query = find::query(&self.fields, &terms.words, &asked.has, all);
+            searcher.search_with_statistics_provider(&query, &collect, &seen)
+        };
+        let mut collected = ask(true)?;
         let nothing = collected.facets.iter().all(std::collections::BTreeMap::is_empty);
         if nothing && terms.words.len() > 1 {
-            collected =
-                searcher.search(&find::query(&self.fields, &terms.words, &asked.has, false), &collect)?;
+            collected = ask(false)?;
             if collected.total > 0 {
                 asked.notes.push("no template has all of these words; these have some".to_owned());
             }

@@ -75,6 +75,7 @@ impl Store {
             registry.links = self.json(self.get(&row, 9)?)?;
             registry.findings = self.json::<Vec<_>>(self.get(&row, 10)?)?.into();
             registry.failure = self.optional_json(self.get(&row, 11)?)?;
+            registry.visibility = self.parse(self.get(&row, 12)?)?;
             registries.insert(id, registry);
         }
         Ok(registries)

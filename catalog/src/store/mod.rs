@@ -16,6 +16,7 @@ mod load;
 mod log;
 pub(crate) mod queries;
 mod reports;
+mod tokens;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -163,6 +164,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "catalog", include_str!("../../../migrations/0001_catalog.sql")),
     (2, "history", include_str!("../../../migrations/0002_history.sql")),
     (3, "jobs", include_str!("../../../migrations/0003_jobs.sql")),
+    (4, "access", include_str!("../../../migrations/0004_access.sql")),
     (5, "reports", include_str!("../../../migrations/0005_reports.sql")),
     (6, "github", include_str!("../../../migrations/0006_github.sql")),
 ];
@@ -228,6 +230,7 @@ mod tests {
             include_str!("discovered.rs"),
             include_str!("load.rs"),
             include_str!("log.rs"),
+            include_str!("tokens.rs"),
             include_str!("write.rs"),
             include_str!("fsck.rs"),
             include_str!("reports.rs"),

@@ -33,7 +33,7 @@ queries! {
     GENERATION = "SELECT COALESCE(MAX(generation), 0) FROM generations";
     NEXT_GENERATION = "INSERT INTO generations (registry, cause, at) VALUES ($1, $2, $3) RETURNING generation";
 
-    LOAD_REGISTRIES = "SELECT id, name, source, branch, commit_id, indexed_at, title, description, maintainers, links, findings, failure
+    LOAD_REGISTRIES = "SELECT id, name, source, branch, commit_id, indexed_at, title, description, maintainers, links, findings, failure, visibility
         FROM registries ORDER BY id";
     LOAD_COLLECTIONS = "SELECT registry, name, path, title, description, alias FROM collections ORDER BY registry, name";
     LOAD_VERSIONS = "SELECT r.registry, r.collection, r.template, r.version, r.digest, r.kind, r.entry, r.files, r.inspection,
@@ -47,8 +47,9 @@ queries! {
     LOAD_PURGES = "SELECT registry, collection, template, version, digest, whole, reason, at FROM purges";
     LOAD_PURGES_OF = "SELECT registry, collection, template, version, digest, whole, reason, at FROM purges WHERE registry = $1";
 
-    ADD_REGISTRY = "INSERT INTO registries (canonical, name, source) VALUES ($1, $2, $3)
-        ON CONFLICT (canonical) DO UPDATE SET name = excluded.name, source = excluded.source RETURNING id";
+    ADD_REGISTRY = "INSERT INTO registries (canonical, name, source, visibility) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (canonical) DO UPDATE SET name = excluded.name, source = excluded.source, visibility = excluded.visibility
+        RETURNING id";
     SET_ORIGIN = "UPDATE registries SET origin = $2, config = $3 WHERE id = $1";
     ORIGINS = "SELECT name, origin, config FROM registries ORDER BY canonical";
     REMOVE_REGISTRY_VERSIONS = "DELETE FROM versions WHERE registry = $1";
@@ -58,6 +59,11 @@ queries! {
     PUBLISH_REGISTRY = "UPDATE registries SET source = $2, branch = $3, commit_id = $4, indexed_at = $5, title = $6,
             description = $7, maintainers = $8, links = $9, findings = $10, failure = NULL
         WHERE id = $1";
+    LOAD_TOKENS = "SELECT name, hash, scope, registries, created_at, expires_at, last_used_at FROM tokens";
+    ADD_TOKEN = "INSERT INTO tokens (name, hash, scope, registries, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (name) DO NOTHING";
+    REMOVE_TOKEN = "DELETE FROM tokens WHERE name = $1";
+    TOKEN_USED = "UPDATE tokens SET last_used_at = $2 WHERE name = $1";
     CLEAR_COLLECTIONS = "DELETE FROM collections WHERE registry = $1";
     ADD_COLLECTION = "INSERT INTO collections (registry, name, path, title, description, alias) VALUES ($1, $2, $3, $4, $5, $6)";
 

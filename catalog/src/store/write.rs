@@ -9,6 +9,7 @@ use serde::Serialize;
 use sqlx::{Connection, SqliteConnection};
 
 use super::{Store, queries};
+use crate::access::Visibility;
 use crate::apply::verdict::Erased;
 use crate::apply::{Applied, Change, Event, What};
 use crate::error::StoreError;
@@ -140,14 +141,16 @@ impl Transaction<'_> {
         Ok(self.number(query).await? as u64)
     }
 
-    /// Adds a registry or changes its source; its key.
+    /// Adds a registry or changes its source and who sees it; its key.
     pub(crate) async fn add_registry(
         &mut self,
         name: &RegistryName,
         source: &str,
+        visibility: Visibility,
     ) -> Result<i64, StoreError> {
         let query = self.store.query(&queries::ADD_REGISTRY).bind(name.canonical().to_owned());
-        self.number(query.bind(name.to_string()).bind(source.to_owned())).await
+        let query = query.bind(name.to_string()).bind(source.to_owned()).bind(visibility.as_str());
+        self.number(query).await
     }
 
     /// Remembers who asked for a registry.

@@ -70,7 +70,10 @@ async fn jobs_and_origins_outlive_a_restart_and_go_with_their_registry() {
     let (directory, catalog) = fresh().await;
     let [a, b] = two_registries(&catalog).await;
     let config = Some("{}".to_owned());
-    catalog.add_registry_from(&b, "https://git.example/x", Origin::Admin, config.clone(), 2).await.unwrap();
+    catalog
+        .add_registry_from(&b, "https://git.example/x", None, Origin::Admin, config.clone(), 2)
+        .await
+        .unwrap();
     catalog.ask_job(&a, Sync, "hook", 100).await.unwrap();
     catalog.ask_job(&b, Sync, "hook", 100).await.unwrap();
     catalog.remove_registry(&a, 3).await.unwrap();

@@ -9,6 +9,7 @@ mod publishing;
 mod reporting;
 mod resolving;
 mod searching;
+mod seeing;
 
 use std::collections::BTreeSet;
 use std::path::Path;

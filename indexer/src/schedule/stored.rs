@@ -30,7 +30,8 @@ pub(super) fn read(remembered: &Remembered) -> Option<RegistryConfig> {
     let read = || -> Result<RegistryConfig, String> {
         let stored = serde_json::from_str::<Stored>(text).map_err(|error| error.to_string())?;
         let source = Source::parse(&stored.source, Path::new("/")).map_err(|error| error.to_string())?;
-        Ok(RegistryConfig { name: name.clone(), source, branch: stored.branch })
+        // Who sees it is kept with the registry itself.
+        Ok(RegistryConfig { name: name.clone(), source, branch: stored.branch, visibility: None })
     };
     read()
         .inspect_err(
@@ -51,6 +52,7 @@ mod tests {
             name: "git.example/a/b".parse().unwrap(),
             source,
             branch: Some("stable".to_owned()),
+            visibility: None,
         };
         let text = write(&config);
         assert!(!text.contains("secret"), "{text}");

@@ -7,6 +7,7 @@ use http::header::HeaderMap;
 use schema::RegistryName;
 use wire::ProblemKind;
 
+use crate::access::Caller;
 use crate::api;
 use crate::cache::{self, CachePolicy};
 use crate::content_type;
@@ -30,16 +31,20 @@ use crate::view;
         (status = 404, description = "No such version or file", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn make_by_reference(app: &App, uri: &Uri) -> Result<ReadyAnswer, ApiError> {
+pub(crate) async fn make_by_reference(
+    app: &App,
+    caller: &Caller,
+    uri: &Uri,
+) -> Result<ReadyAnswer, ApiError> {
     let raw = uri.path().strip_prefix("/api/v1/templates/").unwrap_or_default();
     let target = target::split(raw).ok_or_else(api::templates::not_text)?;
     let Some(Aspect::File(path)) = &target.aspect else { return Err(api::unknown_path(uri.clone()).await) };
     let reference = api::reference(&target.reference)?;
     let snapshot = app.catalog.snapshot();
-    let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
+    let found = snapshot.resolve(caller.viewer(), &reference, app.home.as_ref())?;
     let entry = entry(found.version, path)?;
-    let body = bytes(app, &found.template.location.registry, entry).await?;
-    Ok(raw_file(path, entry, body, CachePolicy::Revalidate, snapshot.generation))
+    let body = bytes(app, caller, &found.template.location.registry, entry).await?;
+    Ok(raw_file(path, entry, body, CachePolicy::pointer(caller), snapshot.generation))
 }
 
 /// A file of a version by the version's digest: these bytes for ever
@@ -56,7 +61,7 @@ pub(crate) async fn make_by_reference(app: &App, uri: &Uri) -> Result<ReadyAnswe
         (status = 404, description = "No such digest in that registry, or no such file", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn make_by_digest(app: &App, uri: &Uri) -> Result<ReadyAnswer, ApiError> {
+pub(crate) async fn make_by_digest(app: &App, caller: &Caller, uri: &Uri) -> Result<ReadyAnswer, ApiError> {
     let raw = uri.path().strip_prefix("/api/v1/content/").unwrap_or_default();
     let (registry, digest, path) = target::split_content(raw).ok_or_else(|| {
         ApiError::new(ProblemKind::UnknownPath, "this is no address of content")
@@ -67,8 +72,8 @@ pub(crate) async fn make_by_digest(app: &App, uri: &Uri) -> Result<ReadyAnswer, 
         ApiError::new(ProblemKind::UnknownDigest, format!("no version in {registry} has the digest {digest}"))
             .part("digest")
     };
-    let found = snapshot.registry(&api::VIEWER, &registry).ok_or_else(unknown)?;
-    let version = found.content(&digest).or_else(|| found.held(&api::VIEWER, &digest));
+    let found = snapshot.registry(caller.viewer(), &registry).ok_or_else(unknown)?;
+    let version = found.content(&digest).or_else(|| found.held(caller.viewer(), &digest));
     let version = version.ok_or_else(|| match found.purged(&digest) {
         Some(purge) => {
             catalog::Missing::Purged { reference: format!("{registry}@{digest}"), purge: purge.clone() }
@@ -77,15 +82,16 @@ pub(crate) async fn make_by_digest(app: &App, uri: &Uri) -> Result<ReadyAnswer, 
         None => unknown(),
     })?;
     if path.is_empty() {
-        return listing(app, &found.name, version, snapshot.generation);
+        return listing(app, caller, &found.name, version, snapshot.generation);
     }
     let entry = entry(version, &path)?;
-    let body = bytes(app, &found.name, entry).await?;
-    Ok(raw_file(&path, entry, body, CachePolicy::Immutable, snapshot.generation))
+    let body = bytes(app, caller, &found.name, entry).await?;
+    Ok(raw_file(&path, entry, body, CachePolicy::content(found.visibility), snapshot.generation))
 }
 
 fn listing(
     app: &App,
+    caller: &Caller,
     registry: &RegistryName,
     version: &VersionSnapshot,
     generation: u64,
@@ -101,7 +107,7 @@ fn listing(
     headers.insert(http::header::X_CONTENT_TYPE_OPTIONS, http::HeaderValue::from_static("nosniff"));
     let tag = cache::entity_tag(&body);
     // Not immutable: it names URLs, which change with the public URL.
-    cache::apply(&mut headers, CachePolicy::Revalidate, Some(tag.clone()));
+    cache::apply(&mut headers, CachePolicy::pointer(caller), Some(tag.clone()));
     Ok(ReadyAnswer::new(headers, tag, body.into(), generation))
 }
 
@@ -116,9 +122,17 @@ pub(crate) fn entry<'a>(version: &'a VersionSnapshot, path: &str) -> Result<&'a 
 }
 
 /// The bytes of a file, from memory if they are there.
-pub(crate) async fn bytes(app: &App, registry: &RegistryName, entry: &FileEntry) -> Result<Bytes, ApiError> {
-    let found =
-        app.catalog.blob_or_load(&api::VIEWER, registry, &entry.digest).await.map_err(ApiError::internal)?;
+pub(crate) async fn bytes(
+    app: &App,
+    caller: &Caller,
+    registry: &RegistryName,
+    entry: &FileEntry,
+) -> Result<Bytes, ApiError> {
+    let found = app
+        .catalog
+        .blob_or_load(caller.viewer(), registry, &entry.digest)
+        .await
+        .map_err(ApiError::internal)?;
     found.ok_or_else(|| {
         ApiError::internal(format!("the content {} of `{}` is not in the store", entry.digest, entry.path))
     })

@@ -10,6 +10,7 @@ use schema::reference::{Reference, Selector};
 use wire::ProblemKind;
 use wire::history::{Change, Changes, History};
 
+use crate::access::Caller;
 use crate::api;
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
@@ -66,10 +67,10 @@ fn history(template: &TemplateSnapshot, only: Option<&Version>) -> History {
         (status = 400, description = "`since` or `limit` is no number", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn list_changes(State(app): State<Arc<App>>, uri: Uri) -> ApiResult {
+pub(crate) async fn list_changes(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
     let since = number(&uri, "since")?.unwrap_or(0);
     let limit = number(&uri, "limit")?.map_or(USUAL, |limit| usize::try_from(limit).unwrap_or(MOST));
-    let page = app.catalog.changes(&api::VIEWER, since, limit.clamp(1, MOST)).await;
+    let page = app.catalog.changes(caller.viewer(), since, limit.clamp(1, MOST)).await;
     let page = page.map_err(ApiError::internal)?;
     let changes = page.entries.into_iter().map(change).collect();
     api::json(CachePolicy::Revalidate, &Changes { changes, next: page.next, more: page.more })

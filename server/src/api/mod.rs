@@ -9,22 +9,22 @@ pub(crate) mod registries;
 pub(crate) mod resolve;
 pub(crate) mod search;
 pub(crate) mod templates;
+pub(crate) mod tokens;
 
+use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use catalog::Viewer;
-use http::Uri;
 use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Request, Uri};
 use schema::Reference;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use wire::ProblemKind;
 
+use crate::access::forgery;
 use crate::cache::CachePolicy;
 use crate::error::ApiError;
 use crate::state::App;
 use crate::view::Urls;
-
-/// For whom every request is read: there is no way to sign in yet, so for anybody.
-pub(crate) const VIEWER: Viewer = Viewer::Anonymous;
 
 impl App {
     /// URLs as answers of the API give them.
@@ -40,15 +40,31 @@ pub(crate) fn json(policy: CachePolicy, value: &impl Serialize) -> Result<Respon
 }
 
 /// An answer of a type.
-pub(crate) fn typed(
-    policy: CachePolicy,
-    content_type: HeaderValue,
-    body: impl Into<axum::body::Body>,
-) -> Response {
+pub(crate) fn typed(policy: CachePolicy, content_type: HeaderValue, body: impl Into<Body>) -> Response {
     let mut response = body.into().into_response();
     response.headers_mut().insert(CONTENT_TYPE, content_type);
     response.extensions_mut().insert(policy);
     response
+}
+
+/// What a request sends as JSON: small documents, as the routes for operators take them.
+pub(crate) async fn json_body<T: DeserializeOwned>(request: Request<Body>) -> Result<T, ApiError> {
+    let (parts, body) = request.into_parts();
+    let content_type =
+        parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if essence != "application/json" {
+        let detail =
+            format!("the body is `{}`; send application/json", schema::finding::shown(essence.as_bytes()));
+        return Err(
+            ApiError::new(ProblemKind::UnsupportedMediaType, detail).hint("With curl, write --json '…'.")
+        );
+    }
+    let body = forgery::read(body).await?;
+    serde_json::from_slice(&body).map_err(|error| {
+        ApiError::new(ProblemKind::InvalidBody, format!("the body is not what is asked for: {error}"))
+            .hint("The forms of bodies are in /api/v1/openapi.json.")
+    })
 }
 
 /// Parses a reference from a path or query.

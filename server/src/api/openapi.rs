@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use axum::response::Response;
 use bytes::Bytes;
 use http::HeaderValue;
-use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
 
 use crate::api;
 use crate::cache::CachePolicy;
@@ -31,6 +32,12 @@ use crate::webhooks;
         api::search::search_templates,
         api::registries::list_registries,
         api::registries::get_registry,
+        api::registries::add_registry,
+        api::registries::change_registry,
+        api::registries::remove_registry,
+        api::tokens::list_tokens,
+        api::tokens::create_token,
+        api::tokens::revoke_token,
         api::history::list_changes,
         api::operations::get_status,
         api::operations::healthz,
@@ -40,6 +47,7 @@ use crate::webhooks;
         webhooks::receive_gitlab,
         webhooks::receive_gitea,
     ),
+    modifiers(&BearerToken),
     tags(
         (name = "resolve", description = "From a reference to a version"),
         (name = "templates", description = "What is known of a version"),
@@ -48,11 +56,26 @@ use crate::webhooks;
         (name = "search", description = "Finding templates"),
         (name = "registries", description = "What this server holds"),
         (name = "history", description = "What became of it"),
+        (name = "tokens", description = "Who may see and do what"),
         (name = "operations", description = "For whoever runs it"),
         (name = "webhooks", description = "News from the hosts of repositories"),
     )
 )]
 struct Document;
+
+/// How a token is sent.
+struct BearerToken;
+
+impl Modify for BearerToken {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let scheme = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some("A token of `formwork token create`. Without one, what is public is read."))
+            .build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(scheme));
+    }
+}
 
 static TEXT: LazyLock<Bytes> = LazyLock::new(|| {
     let text = Document::openapi().to_pretty_json().expect("the document is plain data");

@@ -8,6 +8,7 @@ use http::{HeaderValue, StatusCode};
 use indexer::State as Sync;
 use wire::operations::{Check, Ready, RegistryStatus, Status};
 
+use crate::access::Caller;
 use crate::api;
 use crate::cache::CachePolicy;
 use crate::error::ApiResult;
@@ -29,18 +30,19 @@ pub(crate) async fn healthz() -> Response {
         (status = 503, description = "Not ready; `checks` says why", body = Ready),
     )
 )]
-pub(crate) async fn readyz(State(app): State<Arc<App>>) -> ApiResult {
+pub(crate) async fn readyz(State(app): State<Arc<App>>, caller: Caller) -> ApiResult {
     let snapshot = app.catalog.snapshot();
     let (workers, _) = app.processor.load();
     let (confinement, complete) = app.processor.confinement();
-    let mut statuses = app.syncs.status();
+    let mut statuses = app.syncs_for(&snapshot, caller.viewer());
     statuses.retain(|status| status.state != Sync::Detached);
+    let generation = caller.sees_everything().then_some(snapshot.generation);
     let waiting = statuses.iter().filter(|status| status.last_success.is_none()).count();
     let check =
         |name: &str, ok, required, detail: String| Check { name: name.to_owned(), ok, required, detail };
     let checks = vec![
         // The catalogue was opened and its snapshot loaded before the first connection was taken.
-        check("catalogue", true, true, format!("generation {}", snapshot.generation)),
+        check("catalogue", true, true, "it is open".to_owned()),
         check(
             "workers",
             workers.workers > 0,
@@ -56,8 +58,7 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> ApiResult {
         ),
     ];
     let ready = checks.iter().all(|check| check.ok || !check.required);
-    let mut response =
-        api::json(CachePolicy::NoStore, &Ready { ready, generation: snapshot.generation, checks })?;
+    let mut response = api::json(CachePolicy::NoStore, &Ready { ready, generation, checks })?;
     if !ready {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     }
@@ -66,16 +67,16 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> ApiResult {
 
 /// Metrics, as OpenMetrics has them
 #[utoipa::path(get, path = "/metrics", tag = "operations", operation_id = "metrics", responses((status = 200, description = "OpenMetrics text", content_type = "application/openmetrics-text")))]
-pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Response {
     let (workers, killed) = app.processor.load();
     let now = time::now();
+    let snapshot = app.catalog.snapshot();
     let ages = app
-        .syncs
-        .status()
+        .syncs_for(&snapshot, caller.viewer())
         .into_iter()
         .filter_map(|status| Some((status.name.to_string(), now - status.last_success?)));
     let observed = Observed {
-        generation: app.catalog.snapshot().generation,
+        generation: snapshot.generation,
         statements: app.catalog.statements(),
         workers,
         killed,
@@ -91,20 +92,22 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
 
 /// How bringing registries up to date goes, troubled ones first
 #[utoipa::path(get, path = "/api/v1/status", tag = "operations", operation_id = "get_status", responses((status = 200, description = "The state of this server", body = Status)))]
-pub(crate) async fn get_status(State(app): State<Arc<App>>) -> ApiResult {
-    api::json(CachePolicy::NoStore, &status(&app))
+pub(crate) async fn get_status(State(app): State<Arc<App>>, caller: Caller) -> ApiResult {
+    api::json(CachePolicy::NoStore, &status(&app, &caller))
 }
 
 /// What the status page and its JSON show.
-pub(crate) fn status(app: &App) -> Status {
+pub(crate) fn status(app: &App, caller: &Caller) -> Status {
     let snapshot = app.catalog.snapshot();
     let mut registries = app
-        .syncs
-        .status()
+        .syncs_for(&snapshot, caller.viewer())
         .iter()
         .map(|status| RegistryStatus {
             name: status.name.to_string(),
-            sync: view::sync(Some(status), snapshot.registry(&api::VIEWER, &status.name).map(AsRef::as_ref)),
+            sync: view::sync(
+                Some(status),
+                snapshot.registry(caller.viewer(), &status.name).map(AsRef::as_ref),
+            ),
         })
         .collect::<Vec<_>>();
     let rank = |status: &RegistryStatus| match status.sync.state.as_str() {
@@ -116,7 +119,7 @@ pub(crate) fn status(app: &App) -> Status {
     registries.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.name.cmp(&b.name)));
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        generation: snapshot.generation,
+        generation: caller.sees_everything().then_some(snapshot.generation),
         registries,
         workers: app.processor.load().0,
     }

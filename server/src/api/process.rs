@@ -16,6 +16,7 @@ use wire::problem::Detail;
 use wire::process::{Output, Pin, ProcessAnswer, ProcessRequest};
 use wire::{ProblemKind, text};
 
+use crate::access::Caller;
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::front::{BODY_DEADLINE, Peer};
@@ -46,9 +47,10 @@ use crate::{api, time};
 pub(crate) async fn process_template(
     State(app): State<Arc<App>>,
     Extension(Peer(peer)): Extension<Peer>,
+    caller: Caller,
     request: Request<Body>,
 ) -> ApiResult {
-    let outcome = answer(&app, peer, request).await;
+    let outcome = answer(&app, peer, &caller, request).await;
     let ended = match &outcome {
         Ok(_) => "done",
         Err(error) => error.kind.id(),
@@ -57,7 +59,7 @@ pub(crate) async fn process_template(
     outcome
 }
 
-async fn answer(app: &App, peer: Option<IpAddr>, request: Request<Body>) -> ApiResult {
+async fn answer(app: &App, peer: Option<IpAddr>, caller: &Caller, request: Request<Body>) -> ApiResult {
     let (parts, body) = request.into_parts();
     let raw = parts.uri.path().strip_prefix("/api/v1/templates/").unwrap_or_default();
     let target = target::split(raw).ok_or_else(api::templates::not_text)?;
@@ -73,9 +75,14 @@ async fn answer(app: &App, peer: Option<IpAddr>, request: Request<Body>) -> ApiR
         .into_request(time::now(), entropy()?)
         .map_err(|error| ApiError::new(ProblemKind::InvalidBody, error.to_string()))?;
     let snapshot = app.catalog.snapshot();
-    let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
-    let caller = peer.map_or_else(String::new, |peer| peer.to_string());
-    let host = Host { app, snapshot: &snapshot, viewer: &api::VIEWER, caller: &caller };
+    let viewer = caller.viewer();
+    let found = snapshot.resolve(viewer, &reference, app.home.as_ref())?;
+    // Who shares the workers with others: a token wherever it is used, else an address.
+    let share = match caller.grant() {
+        Some(grant) => grant.id(),
+        None => peer.map_or_else(String::new, |peer| peer.to_string()),
+    };
+    let host = Host { app, snapshot: &snapshot, viewer, caller: &share };
     let outcome = host.process(found.template, found.version, request, &mut Vec::new()).await?;
     let own = Pin {
         asked: target.reference.to_string(),

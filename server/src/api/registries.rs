@@ -1,17 +1,26 @@
-//! `GET /api/v1/registries` and `GET /api/v1/registries/<name>`.
+//! `/api/v1/registries` and `/api/v1/registries/<name>`: what this server holds, and who may see it.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::State;
-use http::Uri;
+use axum::response::{IntoResponse, Response};
+use catalog::{RegistrySnapshot, Scope, Snapshot, TokenName, Visibility};
+use http::header::LOCATION;
+use http::{HeaderValue, Request, StatusCode, Uri};
+use indexer::{RegistryConfig, Source};
 use schema::RegistryName;
 use wire::ProblemKind;
+use wire::registries::{NewRegistry, RegistryChange};
 
+use crate::access::{Caller, require_on, require_somewhere};
 use crate::api;
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
 use crate::target;
+use crate::time::now;
 use crate::view;
 
 /// The registries of this server
@@ -22,18 +31,19 @@ use crate::view;
         (status = 304, description = "The client has this answer already"),
     )
 )]
-pub(crate) async fn list_registries(State(app): State<Arc<App>>) -> ApiResult {
+pub(crate) async fn list_registries(State(app): State<Arc<App>>, caller: Caller) -> ApiResult {
     let snapshot = app.catalog.snapshot();
-    let statuses = app.syncs.status();
-    let summary = |registry: &Arc<catalog::RegistrySnapshot>| {
+    let viewer = caller.viewer();
+    let statuses = app.syncs_for(&snapshot, viewer);
+    let summary = |registry: &Arc<RegistrySnapshot>| {
         let status = statuses.iter().find(|status| status.name == registry.name);
         view::registry_summary(app.urls(), registry, status)
     };
-    let default = app.home.as_ref().map(|home| match &home.collection {
+    let default = app.home_for(&snapshot, viewer).map(|home| match &home.collection {
         Some(collection) => format!("{}/{collection}", home.registry),
         None => home.registry.to_string(),
     });
-    let registries = snapshot.visible(&api::VIEWER).map(summary).collect();
+    let registries = snapshot.visible(viewer).map(summary).collect();
     api::json(CachePolicy::Revalidate, &wire::registries::RegistryList { default, registries })
 }
 
@@ -47,18 +57,240 @@ pub(crate) async fn list_registries(State(app): State<Arc<App>>) -> ApiResult {
         (status = 404, description = "No registry of that name is here", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn get_registry(State(app): State<Arc<App>>, uri: Uri) -> ApiResult {
-    let raw = uri.path().strip_prefix("/api/v1/registries/").unwrap_or_default();
-    let text = target::decode(raw).ok_or_else(api::templates::not_text)?;
+pub(crate) async fn get_registry(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
     let snapshot = app.catalog.snapshot();
-    let name = text.parse::<RegistryName>().ok();
-    let Some(registry) = name.and_then(|name| snapshot.registry(&api::VIEWER, &name)) else {
-        let detail = format!("no registry called `{}` is here", schema::finding::shown(text.as_bytes()));
-        return Err(ApiError::new(ProblemKind::UnknownRegistry, detail)
-            .part("registry")
-            .near(snapshot.visible(&api::VIEWER).map(|registry| registry.name.to_string())));
-    };
+    let registry = find(&snapshot, &caller, &name_of(&uri)?)?;
+    api::json(CachePolicy::Revalidate, &said(&app, &caller, registry))
+}
+
+fn said(app: &App, caller: &Caller, registry: &RegistrySnapshot) -> wire::registries::Registry {
     let status = app.sync_of(&registry.name);
-    let discovered = app.catalog.discovered(&api::VIEWER, &registry.name);
-    api::json(CachePolicy::Revalidate, &view::registry(app.urls(), registry, status.as_ref(), discovered))
+    let discovered = app.catalog.discovered(caller.viewer(), &registry.name);
+    view::registry(app.urls(), registry, status.as_ref(), discovered)
+}
+
+/// Changes who may see a registry, for every answer from now on
+#[utoipa::path(
+    patch, path = "/api/v1/registries/{name}", tag = "registries", operation_id = "change_registry",
+    params(("name" = String, Path, description = "The name; its slashes stay slashes", example = "github.com/acme/templates")),
+    request_body(content = RegistryChange),
+    responses(
+        (status = 200, description = "The registry as it is now", body = wire::registries::Registry),
+        (status = 400, description = "The body cannot be read", body = wire::Problem, content_type = "application/problem+json"),
+        (status = 401, description = "A token with the scope `admin` is needed", body = wire::Problem, content_type = "application/problem+json"),
+        (status = 403, description = "The token allows too little", body = wire::Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No registry of that name is here", body = wire::Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = []))
+)]
+pub(crate) async fn change_registry(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    request: Request<Body>,
+) -> ApiResult {
+    let asked = name_of(request.uri())?;
+    let (name, by) = allowed(&app, &caller, &asked)?;
+    let change = api::json_body::<RegistryChange>(request).await?;
+    let visibility = change
+        .visibility
+        .parse::<Visibility>()
+        .map_err(|error| ApiError::new(ProblemKind::InvalidBody, error.to_string()).part("visibility"))?;
+    if !app.catalog.set_visibility(&name, visibility, now()).await.map_err(ApiError::internal)? {
+        return Err(unknown(&app.catalog.snapshot(), &caller, &asked));
+    }
+    tracing::info!(registry = %name, %visibility, %by, "who sees a registry was changed");
+    let snapshot = app.catalog.snapshot();
+    let registry = find(&snapshot, &caller, &asked)?;
+    api::json(CachePolicy::NoStore, &said(&app, &caller, registry))
+}
+
+/// The name in the path, decoded and not parsed yet.
+fn name_of(uri: &Uri) -> Result<String, ApiError> {
+    let raw = uri.path().strip_prefix("/api/v1/registries/").unwrap_or_default();
+    Ok(target::decode(raw).ok_or_else(api::templates::not_text)?.into_owned())
+}
+
+fn find<'a>(
+    snapshot: &'a Snapshot,
+    caller: &Caller,
+    asked: &str,
+) -> Result<&'a Arc<RegistrySnapshot>, ApiError> {
+    let name = asked.parse::<RegistryName>().ok();
+    name.and_then(|name| snapshot.registry(caller.viewer(), &name))
+        .ok_or_else(|| unknown(snapshot, caller, asked))
+}
+
+fn unknown(snapshot: &Snapshot, caller: &Caller, asked: &str) -> ApiError {
+    let detail = format!("no registry called `{}` is here", schema::finding::shown(asked.as_bytes()));
+    ApiError::new(ProblemKind::UnknownRegistry, detail)
+        .part("registry")
+        .near(snapshot.visible(caller.viewer()).map(|registry| registry.name.to_string()))
+}
+
+/// Adds a registry, which is looked at as soon as there is a turn, and again after every restart
+#[utoipa::path(
+    post, path = "/api/v1/registries", tag = "registries", operation_id = "add_registry",
+    request_body(content = NewRegistry),
+    responses(
+        (status = 201, description = "It is added; `sync` says how reading it goes", body = wire::registries::Registry),
+        (status = 400, description = "The body cannot be read, or the source is not allowed", body = wire::Problem, content_type = "application/problem+json"),
+        (status = 401, description = "A token with the scope `admin` is needed", body = wire::Problem, content_type = "application/problem+json"),
+        (status = 403, description = "The token allows too little", body = wire::Problem, content_type = "application/problem+json"),
+        (status = 409, description = "There is a registry of that name", body = wire::Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = []))
+)]
+pub(crate) async fn add_registry(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    request: Request<Body>,
+) -> ApiResult {
+    require_somewhere(&caller, Scope::Admin)?;
+    let asked = api::json_body::<NewRegistry>(request).await?;
+    let wrong = |part, detail: String| ApiError::new(ProblemKind::InvalidBody, detail).part(part);
+    let name = asked.name.parse::<RegistryName>().map_err(|error| wrong("name", error.to_string()))?;
+    let by = require_on(&caller, Scope::Admin, &name)?.token.name.clone();
+    let visibility = asked.visibility.map(|visibility| visibility.parse::<Visibility>()).transpose();
+    let visibility = visibility.map_err(|error| wrong("visibility", error.to_string()))?;
+    let source = admin_source(&asked.source).map_err(|detail| {
+        wrong("source", detail).hint("Directories and other schemes are for the settings of the server.")
+    })?;
+    if app.catalog.snapshot().registries.contains_key(&name) {
+        return Err(ApiError::new(
+            ProblemKind::AlreadyExists,
+            format!("there is a registry called `{name}`"),
+        )
+        .part("name")
+        .hint("PATCH changes who sees it; DELETE removes it."));
+    }
+    // Said, for `None` would leave it as it was for a registry of the settings that is added at the same moment.
+    let visibility = Some(visibility.unwrap_or_default());
+    let config = RegistryConfig { name: name.clone(), source, branch: asked.branch, visibility };
+    app.syncs.add(config).await.map_err(ApiError::internal)?;
+    tracing::info!(registry = %name, %by, "a registry was added");
+    let snapshot = app.catalog.snapshot();
+    let registry = find(&snapshot, &caller, name.as_str())?;
+    let answer = said(&app, &caller, registry);
+    let mut response = api::json(CachePolicy::NoStore, &answer)?;
+    *response.status_mut() = StatusCode::CREATED;
+    if let Ok(location) = HeaderValue::from_str(&answer.summary.url) {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    Ok(response)
+}
+
+/// Removes a registry with everything that was published from it, from every answer from now on
+#[utoipa::path(
+    delete, path = "/api/v1/registries/{name}", tag = "registries", operation_id = "remove_registry",
+    params(("name" = String, Path, description = "The name; its slashes stay slashes", example = "github.com/acme/templates")),
+    responses(
+        (status = 204, description = "It is removed"),
+        (status = 401, description = "A token with the scope `admin` is needed", body = wire::Problem, content_type = "application/problem+json"),
+        (status = 403, description = "The token allows too little", body = wire::Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No registry of that name is here", body = wire::Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = []))
+)]
+pub(crate) async fn remove_registry(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let asked = name_of(&uri)?;
+    let (name, by) = allowed(&app, &caller, &asked)?;
+    if !app.syncs.remove(name.clone()).await.map_err(ApiError::internal)? {
+        return Err(unknown(&app.catalog.snapshot(), &caller, &asked));
+    }
+    tracing::info!(registry = %name, %by, "a registry was removed");
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// The registry a path names, if the caller may change it, and by whose token.
+fn allowed(app: &App, caller: &Caller, asked: &str) -> Result<(RegistryName, TokenName), ApiError> {
+    let Ok(name) = asked.parse::<RegistryName>() else {
+        require_somewhere(caller, Scope::Admin)?;
+        return Err(unknown(&app.catalog.snapshot(), caller, asked));
+    };
+    let by = require_on(caller, Scope::Admin, &name)?.token.name.clone();
+    Ok((name, by))
+}
+
+/// A source that somebody names over the API: a Git repository by https or ssh, without credentials, and at no
+/// address that says itself that it is not public. Nobody reads this machine's files or its network with a token.
+fn admin_source(text: &str) -> Result<Source, String> {
+    let (scheme, rest) =
+        text.split_once("://").ok_or("write the URL of a Git repository, with https:// or ssh://")?;
+    if scheme != "https" && scheme != "ssh" {
+        return Err(format!("`{scheme}` is not allowed here; write https:// or ssh://"));
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    if user.contains(':') || scheme == "https" && !user.is_empty() {
+        return Err("the URL holds credentials, which do not belong in it".to_owned());
+    }
+    let host = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let local = host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost");
+    // Without a dot it is a name of this network, or an address written as one number.
+    if local || host.is_empty() || (!host.contains('.') && !host.contains(':')) || is_address(host) {
+        return Err(format!(
+            "`{}` is not the name of a public host",
+            schema::finding::shown(host.as_bytes())
+        ));
+    }
+    Source::parse(text, Path::new("/")).map_err(|error| error.to_string())
+}
+
+/// Whether a host is an address, however it is written: a repository is named, and its name is checked when it is
+/// connected to.
+fn is_address(host: &str) -> bool {
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    host.contains(':')
+        || last.is_empty()
+        || last.bytes().all(|byte| byte.is_ascii_digit())
+        || last.starts_with("0x")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::admin_source;
+
+    /// Attack row 15, for whoever has a token: what is no public Git repository by https or ssh is not registered.
+    #[test]
+    fn only_public_repositories_are_registered_over_the_api() {
+        for good in
+            ["https://github.com/a/b.git", "ssh://git@git.example:2222/a/b", "https://git.example:8443/a/b"]
+        {
+            assert!(admin_source(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "/srv/git",
+            "examples/registry",
+            "file:///etc",
+            "http://github.com/a/b",
+            "git://github.com/a/b",
+            "ext::sh -c id",
+            "git@host:a/b",
+            "https://me:secret@github.com/a/b",
+            "https://token@github.com/a/b",
+            "ssh://git:secret@git.example/a",
+            "https://localhost/a",
+            "https://git.localhost/a",
+            "https://127.0.0.1/a",
+            "https://169.254.169.254/latest",
+            "https://10.0.0.1:8443/a",
+            "https://[::1]/a",
+            "https://2130706433/a",
+            "https://0x7f.0x1/a",
+            "https://127.1/a",
+            "https://intranet/a",
+            "https:///a",
+            "ssh://-oProxyCommand=x.y/a",
+        ] {
+            assert!(admin_source(bad).is_err(), "{bad}");
+        }
+    }
 }

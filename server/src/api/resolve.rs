@@ -4,6 +4,7 @@ use http::Uri;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use wire::ProblemKind;
 
+use crate::access::Caller;
 use crate::api;
 use crate::cache::{self, CachePolicy};
 use crate::error::ApiError;
@@ -22,19 +23,19 @@ use crate::view;
         (status = 404, description = "Nothing has that name; `near` and `versions` say what exists", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) fn make(app: &App, uri: &Uri) -> Result<ReadyAnswer, ApiError> {
+pub(crate) fn make(app: &App, caller: &Caller, uri: &Uri) -> Result<ReadyAnswer, ApiError> {
     let requested = api::parameter(uri, "ref").ok_or_else(|| {
         ApiError::new(ProblemKind::InvalidQuery, "the parameter `ref` is missing")
             .hint("Ask for /api/v1/resolve?ref=redis:v1.")
     })?;
     let reference = api::reference(&requested)?;
     let snapshot = app.catalog.snapshot();
-    let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
+    let found = snapshot.resolve(caller.viewer(), &reference, app.home.as_ref())?;
     let body = serde_json::to_vec(&view::resolved(app, &requested, &found)).map_err(ApiError::internal)?;
     let mut headers = HeaderMap::with_capacity(8);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     let tag = cache::entity_tag(&body);
-    cache::apply(&mut headers, CachePolicy::Revalidate, Some(tag.clone()));
+    cache::apply(&mut headers, CachePolicy::pointer(caller), Some(tag.clone()));
     Ok(ReadyAnswer::new(headers, tag, body.into(), snapshot.generation))
 }

@@ -8,6 +8,7 @@ use schema::reference::{Reference, Selector};
 use wire::search::{Facet, Facets, Hit, Marked, SearchAnswer};
 use wire::{Health, ProblemKind};
 
+use crate::access::Caller;
 use crate::api;
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
@@ -31,12 +32,12 @@ use crate::state::App;
         (status = 400, description = "The cursor or limit cannot be read", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn search_templates(State(app): State<Arc<App>>, uri: Uri) -> ApiResult {
-    api::json(CachePolicy::Revalidate, &search(&app, &uri)?)
+pub(crate) async fn search_templates(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
+    api::json(CachePolicy::Revalidate, &search(&app, &caller, &uri)?)
 }
 
 /// The answer for the query of a URL; the page asks the same.
-pub(crate) fn search(app: &App, uri: &Uri) -> Result<SearchAnswer, ApiError> {
+pub(crate) fn search(app: &App, caller: &Caller, uri: &Uri) -> Result<SearchAnswer, ApiError> {
     let text = api::parameter(uri, "q").unwrap_or_default();
     let limit = match api::parameter(uri, "limit") {
         None => 0,
@@ -69,7 +70,7 @@ pub(crate) fn search(app: &App, uri: &Uri) -> Result<SearchAnswer, ApiError> {
         limit,
         after,
     };
-    let answer = app.catalog.search(&api::VIEWER, &query);
+    let answer = app.catalog.search(caller.viewer(), &query);
     let facets = |counts: Vec<catalog::FacetCount>| {
         counts.into_iter().map(|one| Facet { value: one.value, count: one.count }).collect()
     };

@@ -6,6 +6,7 @@ use axum::extract::State;
 use http::{HeaderValue, Uri};
 use wire::ProblemKind;
 
+use crate::access::Caller;
 use crate::api;
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
@@ -30,23 +31,23 @@ pub(crate) fn not_text() -> ApiError {
         (status = 404, description = "Nothing has that name", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn get_template(State(app): State<Arc<App>>, uri: Uri) -> ApiResult {
+pub(crate) async fn get_template(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
     let raw = uri.path().strip_prefix("/api/v1/templates/").unwrap_or_default();
     let target = target::split(raw).ok_or_else(not_text)?;
     match target.aspect {
-        None => whole(&app, &target.reference),
-        Some(Aspect::FileList) => list_files(&app, &target.reference),
-        Some(Aspect::Parameters) => get_parameters(&app, &target.reference),
-        Some(Aspect::History) => api::history::get_history(&app, &api::VIEWER, &target.reference),
+        None => whole(&app, &caller, &target.reference),
+        Some(Aspect::FileList) => list_files(&app, &caller, &target.reference),
+        Some(Aspect::Parameters) => get_parameters(&app, &caller, &target.reference),
+        Some(Aspect::History) => api::history::get_history(&app, caller.viewer(), &target.reference),
         Some(Aspect::Process) => Err(api::method_error("POST")),
         Some(Aspect::File(_) | Aspect::Feed | Aspect::Unknown) => Err(api::unknown_path(uri).await),
     }
 }
 
-fn whole(app: &App, requested: &str) -> ApiResult {
+fn whole(app: &App, caller: &Caller, requested: &str) -> ApiResult {
     let reference = api::reference(requested)?;
     let snapshot = app.catalog.snapshot();
-    let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
+    let found = snapshot.resolve(caller.viewer(), &reference, app.home.as_ref())?;
     let inspection = &found.version.inspection;
     api::json(
         CachePolicy::Revalidate,
@@ -77,10 +78,10 @@ fn whole(app: &App, requested: &str) -> ApiResult {
         (status = 404, description = "Nothing has that name", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) fn list_files(app: &App, requested: &str) -> ApiResult {
+pub(crate) fn list_files(app: &App, caller: &Caller, requested: &str) -> ApiResult {
     let reference = api::reference(requested)?;
     let snapshot = app.catalog.snapshot();
-    let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
+    let found = snapshot.resolve(caller.viewer(), &reference, app.home.as_ref())?;
     let location = &found.template.location;
     let list = wire::files::FileList {
         reference: view::exact(location, found.version).to_string(),
@@ -101,10 +102,10 @@ pub(crate) fn list_files(app: &App, requested: &str) -> ApiResult {
         (status = 404, description = "Nothing has that name", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) fn get_parameters(app: &App, requested: &str) -> ApiResult {
+pub(crate) fn get_parameters(app: &App, caller: &Caller, requested: &str) -> ApiResult {
     let reference = api::reference(requested)?;
     let snapshot = app.catalog.snapshot();
-    let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
+    let found = snapshot.resolve(caller.viewer(), &reference, app.home.as_ref())?;
     let mut schema = found.version.inspection.parameters.clone();
     if schema.is_null() {
         schema = serde_json::json!({"type": "object", "properties": {}});

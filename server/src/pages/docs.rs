@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use rust_embed::RustEmbed;
 use wire::ProblemKind;
 
+use crate::access::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::markdown::{self, Targets};
 use crate::pages::{self, Frame, not_found};
@@ -82,32 +83,33 @@ pub(crate) fn rule(id: &str) -> Option<String> {
     DOCUMENTS.iter().any(|document| document.name == name).then(|| format!("/docs/{name}"))
 }
 
-fn article(app: &App, title: &str, html: String) -> ApiResult {
-    let frame = Frame::new(app, title).at("/docs");
+fn article(app: &App, caller: &Caller, title: &str, html: String) -> ApiResult {
+    let frame = Frame::new(app, caller, title).at("/docs");
     pages::page(&Docs { frame, heading: title.to_owned(), article: Some(html), list: list() })
 }
 
-pub(crate) async fn index(State(app): State<Arc<App>>) -> ApiResult {
-    let frame = Frame::new(&app, "Documentation").at("/docs");
+pub(crate) async fn index(State(app): State<Arc<App>>, caller: Caller) -> ApiResult {
+    let frame = Frame::new(&app, &caller, "Documentation").at("/docs");
     pages::page(&Docs { frame, heading: "Documentation".to_owned(), article: None, list: list() })
 }
 
-pub(crate) async fn page(State(app): State<Arc<App>>, Path(name): Path<String>) -> ApiResult {
+pub(crate) async fn page(State(app): State<Arc<App>>, caller: Caller, Path(name): Path<String>) -> ApiResult {
     if name == "errors" {
-        return errors(&app);
+        return errors(&app, &caller);
     }
     let Some(document) = DOCUMENTS.iter().find(|document| document.name == name) else {
         let error = ApiError::new(ProblemKind::UnknownPath, "there is no such page of the documentation");
-        return not_found::error(&app, &format!("/docs/{name}"), error);
+        return not_found::error(&app, &caller, &format!("/docs/{name}"), error);
     };
     article(
         &app,
+        &caller,
         &document.title,
         markdown::render(&document.text, &BetweenDocuments { from: &format!("{}.md", document.name) }),
     )
 }
 
-fn errors(app: &App) -> ApiResult {
+fn errors(app: &App, caller: &Caller) -> ApiResult {
     let rows = ProblemKind::ALL.iter().map(|kind| {
         let (id, title) = (kind.id(), escape(kind.title()));
         format!("<tr><td><a href=\"/docs/errors/{id}\"><code>{id}</code></a></td><td>{}</td><td>{title}</td></tr>", kind.status())
@@ -116,18 +118,19 @@ fn errors(app: &App) -> ApiResult {
         "<p>The <code>type</code> of a problem leads to one of these.</p><table><thead><tr><th>Id</th><th>Status</th><th>What it says</th></tr></thead><tbody>{}</tbody></table>",
         rows.collect::<String>()
     );
-    article(app, "Errors, one by one", html)
+    article(app, caller, "Errors, one by one", html)
 }
 
-pub(crate) async fn error(State(app): State<Arc<App>>, Path(id): Path<String>) -> ApiResult {
+pub(crate) async fn error(State(app): State<Arc<App>>, caller: Caller, Path(id): Path<String>) -> ApiResult {
     let Some(kind) = ProblemKind::ALL.iter().find(|kind| kind.id() == id) else {
         let error = ApiError::new(ProblemKind::UnknownPath, "there is no such kind of error")
             .near(ProblemKind::ALL.iter().map(|kind| kind.id().to_owned()));
-        return not_found::error(&app, &format!("/docs/errors/{id}"), error);
+        return not_found::error(&app, &caller, &format!("/docs/errors/{id}"), error);
     };
     let text = section(*kind).unwrap_or_default();
     article(
         &app,
+        &caller,
         kind.title(),
         markdown::render(
             &format!("Status {}, type `/docs/errors/{}`.\n\n{text}", kind.status(), kind.id()),

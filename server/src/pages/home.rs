@@ -10,11 +10,12 @@ use schema::Kind;
 use schema::reference::{Reference, Selector};
 use wire::Health;
 
+use crate::access::Caller;
 use crate::error::ApiResult;
 use crate::pages::{self, Frame};
 use crate::state::App;
 use crate::target::encode_path;
-use crate::{api, view};
+use crate::view;
 
 /// Templates shown as recently updated.
 const RECENT: usize = 6;
@@ -55,11 +56,11 @@ struct Registry {
     versions: usize,
 }
 
-pub(crate) async fn home(State(app): State<Arc<App>>) -> ApiResult {
-    let snapshot = app.catalog.snapshot();
+pub(crate) async fn home(State(app): State<Arc<App>>, caller: Caller) -> ApiResult {
+    let (snapshot, viewer) = (app.catalog.snapshot(), caller.viewer());
     let mut kinds = BTreeMap::<Kind, usize>::new();
     let mut newest = Vec::<(i64, &Arc<TemplateSnapshot>)>::new();
-    for template in snapshot.visible(&api::VIEWER).flat_map(|registry| registry.templates()) {
+    for template in snapshot.visible(viewer).flat_map(|registry| registry.templates()) {
         let Some(latest) = template.latest() else { continue };
         *kinds.entry(latest.kind).or_default() += 1;
         newest.push((latest.published_at, template));
@@ -67,7 +68,7 @@ pub(crate) async fn home(State(app): State<Arc<App>>) -> ApiResult {
     newest.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.location.cmp(&b.1.location)));
     let recent = newest.iter().take(RECENT).filter_map(|(_, template)| recent(template)).collect::<Vec<_>>();
     let mut registries = snapshot
-        .visible(&api::VIEWER)
+        .visible(viewer)
         .map(|registry| Registry {
             name: registry.name.to_string(),
             templates: registry.counts.templates,
@@ -99,9 +100,9 @@ pub(crate) async fn home(State(app): State<Arc<App>>) -> ApiResult {
         made.map(|kind| format!("has:{kind}")),
     ];
     pages::page(&Home {
-        frame: Frame::new(&app, "Templates for Kubernetes, straight from Git"),
-        counts: snapshot.counts(&api::VIEWER),
-        last_indexed: snapshot.visible(&api::VIEWER).filter_map(|registry| registry.indexed_at).max(),
+        frame: Frame::new(&app, &caller, "Templates for Kubernetes, straight from Git"),
+        counts: snapshot.counts(viewer),
+        last_indexed: snapshot.visible(viewer).filter_map(|registry| registry.indexed_at).max(),
         placeholder: format!("{name}, kind:template, has:Ingress"),
         tries: tries.into_iter().flatten().filter(|_| example.is_some()).collect(),
         find: format!("formwork search --server {} {name}", app.shown_base),

@@ -6,6 +6,7 @@
 pub(crate) mod docs;
 pub(crate) mod feed;
 pub(crate) mod home;
+pub(crate) mod login;
 pub(crate) mod not_found;
 pub(crate) mod reference;
 pub(crate) mod registries;
@@ -22,6 +23,7 @@ use http::header::{CONTENT_ENCODING, HeaderMap, VARY};
 use http::{HeaderValue, StatusCode};
 use wire::ProblemKind;
 
+use crate::access::Caller;
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -36,14 +38,30 @@ pub(crate) struct Frame {
     pub(crate) query: String,
     /// The entry of the navigation that this page is: its path.
     pub(crate) current: &'static str,
-    /// The generation of the catalogue.
-    pub(crate) generation: u64,
+    /// The generation of the catalogue, for whoever sees all of it: it tells of every change.
+    pub(crate) generation: Option<u64>,
+    /// Who is signed in.
+    pub(crate) signed_in: Option<SignedIn>,
+}
+
+/// Who is signed in with a browser.
+#[derive(Debug, Clone)]
+pub(crate) struct SignedIn {
+    /// The name of their token.
+    pub(crate) name: String,
+    /// The word that every form of the page carries, in a hidden field named `csrf`.
+    pub(crate) word: String,
 }
 
 impl Frame {
     /// The frame of a page.
-    pub(crate) fn new(app: &App, title: impl Into<String>) -> Frame {
-        Frame { title: title.into(), generation: app.catalog.snapshot().generation, ..Frame::default() }
+    pub(crate) fn new(app: &App, caller: &Caller, title: impl Into<String>) -> Frame {
+        let generation = caller.sees_everything().then(|| app.catalog.snapshot().generation);
+        let signed_in = caller.session().zip(caller.grant()).map(|(session, grant)| SignedIn {
+            name: grant.token.name.to_string(),
+            word: session.word.clone(),
+        });
+        Frame { title: title.into(), generation, signed_in, ..Frame::default() }
     }
 
     /// The same, with the entry of the navigation.

@@ -5,12 +5,13 @@ use schema::RegistryName;
 use schema::reference::{Reference, Selector};
 use wire::{Health, ProblemKind};
 
+use crate::access::Caller;
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::pages::{self, Frame};
 use crate::state::App;
 use crate::target::{encode_path, encode_query};
-use crate::{api, view};
+use crate::view;
 
 #[derive(Template)]
 #[template(path = "not_found.html")]
@@ -55,7 +56,7 @@ struct Way {
 }
 
 /// The page for an error, with the error's own status.
-pub(crate) fn error(app: &App, path: &str, error: ApiError) -> ApiResult {
+pub(crate) fn error(app: &App, caller: &Caller, path: &str, error: ApiError) -> ApiResult {
     let status = error.status();
     let decoded = crate::target::decode(path).unwrap_or_default();
     let asked = schema::finding::shown(decoded.trim_start_matches('/').as_bytes());
@@ -64,7 +65,7 @@ pub(crate) fn error(app: &App, path: &str, error: ApiError) -> ApiResult {
     let found = reference.as_ref().and_then(|reference| {
         let mut newest = reference.clone();
         (newest.selector, newest.digest) = (Selector::Highest, None);
-        snapshot.locate(&api::VIEWER, &newest, app.home.as_ref()).ok()
+        snapshot.locate(caller.viewer(), &newest, app.home.as_ref()).ok()
     });
     let name = reference.as_ref().map(|reference| reference.template().to_owned());
     let versions = found.filter(|_| error.kind.status() == 404).map(|template| {
@@ -90,7 +91,7 @@ pub(crate) fn error(app: &App, path: &str, error: ApiError) -> ApiResult {
             url: format!("/search?q={}", encode_query(name)),
         });
     }
-    let registry = registry_of(app, &asked);
+    let registry = registry_of(app, caller, &asked);
     if let Some(registry) = &registry {
         ways.push(Way { icon: "branch", text: format!("All of {registry}"), url: format!("/{registry}") });
     } else {
@@ -105,7 +106,7 @@ pub(crate) fn error(app: &App, path: &str, error: ApiError) -> ApiResult {
     let tool = serde_json::to_string_pretty(&document).unwrap_or_default();
     let heading = heading(&error, name.as_deref(), reference.as_ref());
     let page = NotFound {
-        frame: Frame::new(app, document.title.clone()),
+        frame: Frame::new(app, caller, document.title.clone()),
         crumbs: registry
             .map(|registry| {
                 vec![
@@ -130,13 +131,13 @@ pub(crate) fn error(app: &App, path: &str, error: ApiError) -> ApiResult {
     pages::page_with(status, CachePolicy::NoStore, &page)
 }
 
-fn registry_of(app: &App, asked: &str) -> Option<RegistryName> {
+fn registry_of(app: &App, caller: &Caller, asked: &str) -> Option<RegistryName> {
     let snapshot = app.catalog.snapshot();
     let path = asked.split([':', '@']).next().unwrap_or_default();
     let ends =
         path.char_indices().filter(|(_, character)| *character == '/').map(|(at, _)| at).chain([path.len()]);
     let names = ends.filter_map(|end| path[..end].parse::<RegistryName>().ok());
-    names.filter_map(|name| Some(snapshot.registry(&api::VIEWER, &name)?.name.clone())).next_back()
+    names.filter_map(|name| Some(snapshot.registry(caller.viewer(), &name)?.name.clone())).next_back()
 }
 
 fn heading(error: &ApiError, name: Option<&str>, reference: Option<&Reference>) -> String {

@@ -11,51 +11,58 @@ use schema::reference::Selector;
 use schema::{CollectionName, Reference, RegistryName};
 use wire::ProblemKind;
 
+use crate::access::Caller;
 use crate::api;
 use crate::error::{ApiError, ApiResult};
 use crate::pages::{feed, not_found, registry, template};
 use crate::state::App;
 use crate::target::{self, Aspect};
 
-pub(crate) async fn reference(State(app): State<Arc<App>>, method: Method, uri: Uri) -> ApiResult {
+pub(crate) async fn reference(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    method: Method,
+    uri: Uri,
+) -> ApiResult {
     if method != Method::GET {
         return Err(api::method_error("GET"));
     }
     let raw = uri.path().strip_prefix('/').unwrap_or_default();
-    match answer(&app, raw).await {
+    match answer(&app, &caller, raw).await {
         Ok(page) => Ok(page),
         Err(error) if error.kind == ProblemKind::Internal => Err(error),
-        Err(error) => not_found::error(&app, uri.path(), error),
+        Err(error) => not_found::error(&app, &caller, uri.path(), error),
     }
 }
 
-async fn answer(app: &App, raw: &str) -> ApiResult {
+async fn answer(app: &App, caller: &Caller, raw: &str) -> ApiResult {
+    let viewer = caller.viewer();
     let target = target::split(raw).ok_or_else(api::templates::not_text)?;
     let snapshot = app.catalog.snapshot();
     if target.aspect.is_none() {
         let path = target.reference.as_ref();
         let plain = path.trim_end_matches('/');
         if let Some(found) =
-            plain.parse::<RegistryName>().ok().and_then(|name| snapshot.registry(&api::VIEWER, &name))
+            plain.parse::<RegistryName>().ok().and_then(|name| snapshot.registry(viewer, &name))
         {
-            return registry::registry(app, found, None);
+            return registry::registry(app, caller, found, None);
         }
         if let Some((registry, name)) = plain.rsplit_once('/')
             && let (Ok(registry), Ok(name)) =
                 (registry.parse::<RegistryName>(), name.parse::<CollectionName>())
-            && let Some(found) = snapshot.registry(&api::VIEWER, &registry)
+            && let Some(found) = snapshot.registry(viewer, &registry)
             && let Some(collection) = found.collection(Some(&name))
-            && (path.ends_with('/') || !is_template(&snapshot, plain))
+            && (path.ends_with('/') || !is_template(&snapshot, viewer, plain))
         {
-            return registry::registry(app, found, Some(collection));
+            return registry::registry(app, caller, found, Some(collection));
         }
     }
     let is_feed = target.aspect == Some(Aspect::Feed);
     if is_feed
         && let Ok(name) = target.reference.parse::<RegistryName>()
-        && let Some(found) = snapshot.registry(&api::VIEWER, &name)
+        && let Some(found) = snapshot.registry(viewer, &name)
     {
-        return feed::feed(app, &api::VIEWER, &found.name, None).await;
+        return feed::feed(app, viewer, &found.name, None).await;
     }
     let reference = target.reference.trim_end_matches('/').parse::<Reference>()?;
     if reference.is_short() {
@@ -65,20 +72,20 @@ async fn answer(app: &App, raw: &str) -> ApiResult {
         return Err(ApiError::new(ProblemKind::UnknownPath, detail));
     }
     if is_feed {
-        let template = snapshot.locate(&api::VIEWER, &reference, app.home.as_ref())?;
-        return feed::feed(app, &api::VIEWER, &template.location.registry, Some(&template.location)).await;
+        let template = snapshot.locate(viewer, &reference, app.home.as_ref())?;
+        return feed::feed(app, viewer, &template.location.registry, Some(&template.location)).await;
     }
-    let found = snapshot.resolve(&api::VIEWER, &reference, app.home.as_ref())?;
+    let found = snapshot.resolve(viewer, &reference, app.home.as_ref())?;
     match &target.aspect {
-        None => template::overview(app, &reference, &found).await,
-        Some(Aspect::FileList) => template::files(app, &reference, &found),
-        Some(Aspect::File(path)) => template::file(app, &reference, &found, path).await,
+        None => template::overview(app, caller, &reference, &found).await,
+        Some(Aspect::FileList) => template::files(app, caller, &reference, &found),
+        Some(Aspect::File(path)) => template::file(app, caller, &reference, &found, path).await,
         Some(_) => Err(ApiError::new(ProblemKind::UnknownPath, "there is no such page of a template")),
     }
 }
 
-fn is_template(snapshot: &catalog::Snapshot, path: &str) -> bool {
+fn is_template(snapshot: &catalog::Snapshot, viewer: &catalog::Viewer, path: &str) -> bool {
     path.parse::<Reference>().is_ok_and(|reference| {
-        reference.selector == Selector::Highest && snapshot.locate(&api::VIEWER, &reference, None).is_ok()
+        reference.selector == Selector::Highest && snapshot.locate(viewer, &reference, None).is_ok()
     })
 }

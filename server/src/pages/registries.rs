@@ -6,10 +6,11 @@ use askama::Template;
 use axum::extract::State;
 use catalog::Counts;
 
+use crate::access::Caller;
 use crate::error::ApiResult;
 use crate::pages::{self, Frame};
 use crate::state::App;
-use crate::{api, view};
+use crate::view;
 
 #[derive(Template)]
 #[template(path = "registries.html")]
@@ -29,9 +30,9 @@ struct Row {
     indexed: Option<i64>,
 }
 
-pub(crate) async fn registries(State(app): State<Arc<App>>) -> ApiResult {
-    let snapshot = app.catalog.snapshot();
-    let statuses = app.syncs.status();
+pub(crate) async fn registries(State(app): State<Arc<App>>, caller: Caller) -> ApiResult {
+    let (snapshot, viewer) = (app.catalog.snapshot(), caller.viewer());
+    let statuses = app.syncs_for(&snapshot, viewer);
     let row = |registry: &Arc<catalog::RegistrySnapshot>| {
         let status = statuses.iter().find(|status| status.name == registry.name);
         Row {
@@ -44,12 +45,12 @@ pub(crate) async fn registries(State(app): State<Arc<App>>) -> ApiResult {
         }
     };
     pages::page(&Registries {
-        frame: Frame::new(&app, "Registries").at("/registries"),
-        counts: snapshot.counts(&api::VIEWER),
-        home: app.home.as_ref().map(|home| match &home.collection {
+        frame: Frame::new(&app, &caller, "Registries").at("/registries"),
+        counts: snapshot.counts(viewer),
+        home: app.home_for(&snapshot, viewer).map(|home| match &home.collection {
             Some(collection) => format!("{}/{collection}", home.registry),
             None => home.registry.to_string(),
         }),
-        rows: snapshot.visible(&api::VIEWER).map(row).collect(),
+        rows: snapshot.visible(viewer).map(row).collect(),
     })
 }

@@ -9,7 +9,7 @@ use schema::{Kind, Severity};
 use wire::Health;
 use wire::registries::{HealthCounts, Sync};
 
-use crate::api;
+use crate::access::Caller;
 use crate::error::ApiResult;
 use crate::pages::{self, Frame};
 use crate::state::App;
@@ -100,6 +100,7 @@ pub(crate) fn short_commit(commit: &str) -> &str {
 /// The page of a registry, or of one of its collections.
 pub(crate) fn registry(
     app: &App,
+    caller: &Caller,
     registry: &RegistrySnapshot,
     only: Option<&CollectionSnapshot>,
 ) -> ApiResult {
@@ -120,7 +121,7 @@ pub(crate) fn registry(
         None => view::health_counts(registry.templates()),
     };
     let failure = registry.failure.as_ref();
-    let discovered = app.catalog.discovered(&api::VIEWER, &registry.name);
+    let discovered = app.catalog.discovered(caller.viewer(), &registry.name);
     let said = discovered.as_ref().and_then(|said| said.description.clone());
     let heading = match only {
         Some(only) => only.title.clone().or_else(|| collection.clone()).unwrap_or_default(),
@@ -135,6 +136,7 @@ pub(crate) fn registry(
     pages::page(&Registry {
         frame: Frame::new(
             app,
+            caller,
             collection.as_ref().map_or_else(|| name.clone(), |collection| format!("{name}/{collection}")),
         )
         .at("/registries"),

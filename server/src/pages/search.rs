@@ -8,6 +8,7 @@ use http::Uri;
 use schema::Kind;
 use wire::search::{Facet, SearchAnswer};
 
+use crate::access::Caller;
 use crate::api;
 use crate::error::ApiResult;
 use crate::pages::{self, Frame};
@@ -47,10 +48,10 @@ struct Chip {
     url: String,
 }
 
-pub(crate) async fn search(State(app): State<Arc<App>>, uri: Uri) -> ApiResult {
-    let answer = match api::search::search(&app, &uri) {
+pub(crate) async fn search(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
+    let answer = match api::search::search(&app, &caller, &uri) {
         Ok(answer) => answer,
-        Err(error) => return pages::not_found::error(&app, uri.path(), error),
+        Err(error) => return pages::not_found::error(&app, &caller, uri.path(), error),
     };
     let state = Asked::of(&uri);
     let facets = [
@@ -74,7 +75,7 @@ pub(crate) async fn search(State(app): State<Arc<App>>, uri: Uri) -> ApiResult {
     let title =
         if state.text.is_empty() { "All templates".to_owned() } else { format!("{} · Search", state.text) };
     pages::page(&Search {
-        frame: Frame { query: state.text.clone(), ..Frame::new(&app, title) },
+        frame: Frame { query: state.text.clone(), ..Frame::new(&app, &caller, title) },
         answer,
         facets,
         chips,

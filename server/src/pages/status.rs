@@ -6,6 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use wire::operations::Workers;
 
+use crate::access::Caller;
 use crate::api;
 use crate::error::ApiResult;
 use crate::pages::{self, Frame};
@@ -30,13 +31,13 @@ struct Row {
     next: Option<i64>,
 }
 
-pub(crate) async fn status(State(app): State<Arc<App>>) -> ApiResult {
+pub(crate) async fn status(State(app): State<Arc<App>>, caller: Caller) -> ApiResult {
     let snapshot = app.catalog.snapshot();
-    let statuses = app.syncs.status();
+    let statuses = app.syncs_for(&snapshot, caller.viewer());
     // The order is that of the API: troubled first.
-    let rows = api::operations::status(&app).registries.into_iter().map(|row| {
+    let rows = api::operations::status(&app, &caller).registries.into_iter().map(|row| {
         let status = statuses.iter().find(|status| status.name.as_str() == row.name);
-        let registry = status.and_then(|status| snapshot.registry(&api::VIEWER, &status.name));
+        let registry = status.and_then(|status| snapshot.registry(caller.viewer(), &status.name));
         let sync = view::sync(status, registry.map(AsRef::as_ref));
         Row {
             state: sync.state,
@@ -50,7 +51,7 @@ pub(crate) async fn status(State(app): State<Arc<App>>) -> ApiResult {
     });
     let rows = rows.collect::<Vec<_>>();
     pages::page(&Status {
-        frame: Frame::new(&app, "Status").at("/status"),
+        frame: Frame::new(&app, &caller, "Status").at("/status"),
         troubled: rows.iter().filter(|row| row.state != "ready").count(),
         rows,
         workers: app.processor.load().0,

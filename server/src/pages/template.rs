@@ -7,6 +7,7 @@ use schema::{Kind, RegistryName};
 use serde_json::Value;
 use wire::{Health, Notice};
 
+use crate::access::Caller;
 use crate::api;
 use crate::content_type::is_text;
 use crate::error::{ApiError, ApiResult};
@@ -287,13 +288,18 @@ fn file_rows(place: &Place<'_>) -> Vec<FileRow> {
 }
 
 /// The overview of a version.
-pub(crate) async fn overview(app: &App, reference: &Reference, found: &Resolved<'_>) -> ApiResult {
+pub(crate) async fn overview(
+    app: &App,
+    caller: &Caller,
+    reference: &Reference,
+    found: &Resolved<'_>,
+) -> ApiResult {
     let place = place(reference, found);
     let (template, version) = (found.template, found.version);
     let location = &template.location;
     let inspection = &version.inspection;
     let latest = template.latest().map(|latest| latest.version.clone());
-    let (readme, readme_path) = readme(app, &place).await?;
+    let (readme, readme_path) = readme(app, caller, &place).await?;
     let parameters = parameters(&inspection.parameters);
     let processable = app.processor.can_process(version.kind);
     let uses = Uses::new(app, found, &parameters, processable);
@@ -319,7 +325,7 @@ pub(crate) async fn overview(app: &App, reference: &Reference, found: &Resolved<
         deprecated: other.deprecated.as_ref().map(Notice::from),
     });
     pages::page(&Overview {
-        frame: Frame::new(app, format!("{} {}", location.template, version.version)),
+        frame: Frame::new(app, caller, format!("{} {}", location.template, version.version)),
         head: head(&place, "overview"),
         withdrawn: version.withdrawn.as_ref().map(Notice::from),
         deprecated: version.deprecated.as_ref().map(Notice::from),
@@ -359,11 +365,11 @@ pub(crate) async fn overview(app: &App, reference: &Reference, found: &Resolved<
 }
 
 /// The files of a version.
-pub(crate) fn files(app: &App, reference: &Reference, found: &Resolved<'_>) -> ApiResult {
+pub(crate) fn files(app: &App, caller: &Caller, reference: &Reference, found: &Resolved<'_>) -> ApiResult {
     let place = place(reference, found);
     let title = format!("Files of {} {}", found.template.name, found.version.version);
     pages::page(&Files {
-        frame: Frame::new(app, title),
+        frame: Frame::new(app, caller, title),
         head: head(&place, "files"),
         files: file_rows(&place),
         size: found.version.size(),
@@ -371,13 +377,19 @@ pub(crate) fn files(app: &App, reference: &Reference, found: &Resolved<'_>) -> A
 }
 
 /// One file, with its lines.
-pub(crate) async fn file(app: &App, reference: &Reference, found: &Resolved<'_>, path: &str) -> ApiResult {
+pub(crate) async fn file(
+    app: &App,
+    caller: &Caller,
+    reference: &Reference,
+    found: &Resolved<'_>,
+    path: &str,
+) -> ApiResult {
     let place = place(reference, found);
     let entry = api::files::entry(found.version, path)?;
     let (lines, unshown) = if entry.size > SHOWN_BYTES {
         (Vec::new(), Some("This file is too large to be shown with its lines.".to_owned()))
     } else {
-        let body = api::files::bytes(app, place.registry(), entry).await?;
+        let body = api::files::bytes(app, caller, place.registry(), entry).await?;
         match std::str::from_utf8(&body) {
             Ok("") => (Vec::new(), Some("This file is empty.".to_owned())),
             Ok(text) if is_text(&body) => (text.lines().map(str::to_owned).collect(), None),
@@ -385,7 +397,7 @@ pub(crate) async fn file(app: &App, reference: &Reference, found: &Resolved<'_>,
         }
     };
     pages::page(&File {
-        frame: Frame::new(app, format!("{path} · {} {}", found.template.name, found.version.version)),
+        frame: Frame::new(app, caller, format!("{path} · {} {}", found.template.name, found.version.version)),
         head: head(&place, "files"),
         size: entry.size,
         raw: place.raw(path),
@@ -395,11 +407,11 @@ pub(crate) async fn file(app: &App, reference: &Reference, found: &Resolved<'_>,
     })
 }
 
-async fn readme(app: &App, place: &Place<'_>) -> Result<(Option<String>, String), ApiError> {
+async fn readme(app: &App, caller: &Caller, place: &Place<'_>) -> Result<(Option<String>, String), ApiError> {
     let Some(entry) = place.found.version.readme().filter(|entry| entry.size <= SHOWN_BYTES) else {
         return Ok((None, String::new()));
     };
-    let body = api::files::bytes(app, place.registry(), entry).await?;
+    let body = api::files::bytes(app, caller, place.registry(), entry).await?;
     let html = std::str::from_utf8(&body).ok().map(|text| {
         let lower = entry.path.to_ascii_lowercase();
         if lower.ends_with(".md") || lower.ends_with(".markdown") {

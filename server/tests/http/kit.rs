@@ -8,7 +8,7 @@ use catalog::testing::Registry;
 use catalog::{Catalog, Options};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use indexer::{RegistryStatus, State, SyncStatistics};
+use indexer::{RegistryConfig, RegistryStatus, State, SyncError, SyncStatistics};
 use schema::processing::{Step, Template};
 use schema::reference::Home;
 use schema::tree::Files;
@@ -90,16 +90,30 @@ impl Processor for Scripted {
     }
 }
 
-struct UpToDate;
+/// Every registry of the catalogue is up to date.
+struct UpToDate(Catalog);
 
 impl Syncs for UpToDate {
     fn status(&self) -> Vec<RegistryStatus> {
-        vec![RegistryStatus {
-            name: REGISTRY.parse().unwrap(),
-            state: State::Ready,
-            last_success: Some(1_000),
-            next: None,
-        }]
+        let names = self.0.snapshot().registries.keys().cloned().collect::<Vec<_>>();
+        let ready =
+            |name| RegistryStatus { name, state: State::Ready, last_success: Some(1_000), next: None };
+        names.into_iter().map(ready).collect()
+    }
+
+    fn add(&self, registry: RegistryConfig) -> BoxFuture<'_, Result<(), SyncError>> {
+        Box::pin(async move {
+            let (source, visibility) = (registry.source.to_string(), registry.visibility);
+            let origin = catalog::Origin::Admin;
+            let added =
+                self.0.add_registry_from(&registry.name, &source, visibility, origin, None, 1_000).await;
+            added.unwrap();
+            Ok(())
+        })
+    }
+
+    fn remove(&self, name: RegistryName) -> BoxFuture<'_, Result<bool, SyncError>> {
+        Box::pin(async move { Ok(self.0.remove_registry(&name, 2_000).await.unwrap()) })
     }
 
     fn statistics(&self) -> SyncStatistics {
@@ -210,8 +224,8 @@ impl App {
         for registry in registries {
             registry.publish(&catalog).await;
         }
-        let server =
-            Server::bind(config(public_url), catalog.clone(), processor, Box::new(UpToDate)).await.unwrap();
+        let syncs = Box::new(UpToDate(catalog.clone()));
+        let server = Server::bind(config(public_url), catalog.clone(), processor, syncs).await.unwrap();
         App { front: server.front(), catalog, _directory: directory }
     }
 
@@ -219,7 +233,14 @@ impl App {
     pub(crate) async fn listening(&self, change: impl FnOnce(&mut ServerConfig)) -> Server {
         let mut config = config(None);
         change(&mut config);
-        Server::bind(config, self.catalog.clone(), Box::new(InProcess), Box::new(UpToDate)).await.unwrap()
+        Server::bind(
+            config,
+            self.catalog.clone(),
+            Box::new(InProcess),
+            Box::new(UpToDate(self.catalog.clone())),
+        )
+        .await
+        .unwrap()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test that uses them")]
 
+mod access;
 mod api;
 mod caching;
 mod hostile;
@@ -10,3 +11,4 @@ mod memory;
 mod pages;
 mod processing;
 mod sockets;
+mod sweep;

@@ -1,0 +1,123 @@
+//! What of the index a viewer may see: words and figures about it, as if nothing else were in it.
+//!
+//! Hits are filtered where they are collected. But how much a word counts, and what a mistyped one is taken for,
+//! follows from all documents that have it; so these are asked here, where documents of hidden registries are left
+//! out. Where the viewer sees every registry of the index, which is most often, the index's own figures are the same
+//! and are taken.
+//!
+//! Lengths of texts are compared with a usual length and not with the average of the index, which would tell of what
+//! is hidden and would change with every publication.
+
+use tantivy::columnar::StrColumn;
+use tantivy::query::Bm25StatisticsProvider;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
+
+use super::document::Fields;
+
+/// Tokens of a text of usual length, by field; a document above it counts a little less for each word.
+fn usual_length(fields: &Fields, field: Field) -> u64 {
+    let lengths = [
+        (fields.title, 4),
+        (fields.tags, 3),
+        (fields.objects, 4),
+        (fields.place, 6),
+        (fields.description, 12),
+        (fields.parameters, 60),
+        (fields.readme, 300),
+    ];
+    lengths.into_iter().find(|(known, _)| *known == field).map_or(1, |(_, length)| length)
+}
+
+/// The index as one viewer sees it.
+pub(super) struct Seen<'a> {
+    pub(super) searcher: &'a Searcher,
+    pub(super) fields: &'a Fields,
+    /// One for each segment; `None`: nothing is hidden.
+    segments: Option<Vec<Segment>>,
+}
+
+struct Segment {
+    registry: Option<StrColumn>,
+    /// By ordinal of the registry.
+    visible: Vec<bool>,
+}
+
+impl Segment {
+    fn open(segment: &SegmentReader, visible: &[String]) -> tantivy::Result<Segment> {
+        let registry = segment.fast_fields().str("registry")?;
+        let mut seen = Vec::new();
+        if let Some(column) = &registry {
+            for ordinal in 0..column.num_terms() as u64 {
+                let mut name = String::new();
+                column.ord_to_str(ordinal, &mut name)?;
+                seen.push(visible.binary_search(&name).is_ok());
+            }
+        }
+        Ok(Segment { registry, visible: seen })
+    }
+
+    fn shows(&self, document: DocId) -> bool {
+        let ordinal = self.registry.as_ref().and_then(|registry| registry.ords().first(document));
+        ordinal.is_some_and(|ordinal| self.visible[ordinal as usize])
+    }
+}
+
+impl<'a> Seen<'a> {
+    /// The index as somebody sees it who sees these registries: canonical names, sorted.
+    pub(super) fn new(
+        searcher: &'a Searcher,
+        fields: &'a Fields,
+        visible: &[String],
+    ) -> tantivy::Result<Seen<'a>> {
+        let segments = searcher.segment_readers().iter().map(|segment| Segment::open(segment, visible));
+        let segments = segments.collect::<tantivy::Result<Vec<_>>>()?;
+        let hidden = segments.iter().any(|segment| segment.visible.contains(&false));
+        Ok(Seen { searcher, fields, segments: hidden.then_some(segments) })
+    }
+
+    /// How many documents of one segment have a term, counted up to `most`.
+    pub(super) fn count(&self, segment: usize, term: &Term, most: u64) -> tantivy::Result<u64> {
+        let index = self.searcher.segment_reader(segment as u32).inverted_index(term.field())?;
+        let Some(segments) = &self.segments else { return Ok(u64::from(index.doc_freq(term)?)) };
+        let Some(mut documents) = index.read_postings(term, IndexRecordOption::Basic)? else { return Ok(0) };
+        let mut count = 0;
+        while documents.doc() != TERMINATED && count < most {
+            count += u64::from(segments[segment].shows(documents.doc()));
+            documents.advance();
+        }
+        Ok(count)
+    }
+
+    /// Whether any document has a term.
+    pub(super) fn has(&self, term: &Term) -> tantivy::Result<bool> {
+        for segment in 0..self.searcher.segment_readers().len() {
+            if self.count(segment, term, 1)? > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Bm25StatisticsProvider for Seen<'_> {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        Ok(usual_length(self.fields, field) * self.total_num_docs()?)
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        let readers = self.searcher.segment_readers();
+        let Some(segments) = &self.segments else {
+            return Ok(readers.iter().map(|segment| u64::from(segment.max_doc())).sum());
+        };
+        let shown = readers.iter().zip(segments).map(|(reader, segment)| {
+            (0..reader.max_doc()).filter(|document| segment.shows(*document)).count() as u64
+        });
+        Ok(shown.sum())
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        let segments = 0..self.searcher.segment_readers().len();
+        segments.map(|segment| self.count(segment, term, u64::MAX)).sum()
+    }
+}
