@@ -44,6 +44,10 @@ pub(crate) enum Command {
     /// Make, list and revoke tokens: who may see private registries, and change things
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Let in what a server held back: a rewrite of a settled version, versions that are missing, a moved branch
+    Accept(AcceptArguments),
+    /// Erase a version from a server, for good
+    Purge(PurgeArguments),
     /// Render a Go template with values, to try it out
     Template(TemplateArguments),
     /// Check a data directory for what must hold of it, and mend what can be
@@ -348,6 +352,37 @@ pub(crate) struct TemplateArguments {
     /// Make random functions repeatable
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Needs a token with the scope admin in FORMWORK_TOKEN. What is held back is a finding of the version (version-mutated)\nor of the registry (mass-drop, history-rewritten).\n\nExamples:\n  formwork accept github.com/acme/templates/redis:v1.0.0       its rewrite takes the version's place\n  formwork accept github.com/acme/templates --drop             the versions it lacks are gone\n  formwork accept github.com/acme/templates --history          its branch was moved on purpose"
+)]
+pub(crate) struct AcceptArguments {
+    /// A version, with `@sha256:…` if only that rewrite is meant; or a registry, with --drop or --history
+    pub(crate) reference: String,
+    /// The versions that went missing all at once are gone
+    #[arg(long, conflicts_with = "history")]
+    pub(crate) drop: bool,
+    /// The branch was moved on purpose
+    #[arg(long)]
+    pub(crate) history: bool,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Needs a token with the scope admin in FORMWORK_TOKEN. Everything there ever was of the version is erased, and nothing\nis published under it any more; with `@sha256:…` only that content. Whoever asks for it is told the reason (410).\nRemove it upstream first: mirrors, and whoever clones the repository, get it from there.\n\nExample:\n  formwork purge github.com/acme/templates/redis:v1.0.0 --reason 'It held a password.'"
+)]
+pub(crate) struct PurgeArguments {
+    /// A version, with `@sha256:…` if only that content is meant
+    pub(crate) reference: String,
+    /// Why, for everybody who asks for it later
+    #[arg(long)]
+    pub(crate) reason: String,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
 }
 
 /// Checked here so that a wrong address is an error of the flag, with its name.

@@ -8,6 +8,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use schema::Reference;
 use schema::processing::Request;
 use serde::de::DeserializeOwned;
+use wire::history::{AcceptRequest, Accepted, History, PurgeRequest, Purged};
 use wire::process::{ProcessAnswer, ProcessRequest};
 use wire::resolve::Resolved;
 use wire::search::SearchAnswer;
@@ -94,6 +95,23 @@ impl Client {
     pub(crate) fn revoke_token(&self, name: &str) -> anyhow::Result<()> {
         let url = format!("{}/api/v1/tokens/{name}", self.base);
         self.body(self.http.delete(&url).send()).map(drop)
+    }
+
+    /// What became of a template or of one version.
+    pub(crate) fn history(&self, reference: &str) -> anyhow::Result<History> {
+        self.get(&format!("/api/v1/templates/{reference}/-/history"), &[])
+    }
+
+    /// Lets in what was held back of a registry.
+    pub(crate) fn accept(&self, registry: &str, request: &AcceptRequest) -> anyhow::Result<Accepted> {
+        let url = format!("{}/api/v1/registries/{registry}/-/accept", self.base);
+        self.read(self.http.post(url).json(request).send())
+    }
+
+    /// Erases a version of a registry.
+    pub(crate) fn purge(&self, registry: &str, request: &PurgeRequest) -> anyhow::Result<Purged> {
+        let url = format!("{}/api/v1/registries/{registry}/-/purge", self.base);
+        self.read(self.http.post(url).json(request).send())
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str, parameters: &[(&str, &str)]) -> anyhow::Result<T> {

@@ -6,6 +6,7 @@
 mod arguments;
 mod check;
 mod client;
+mod decide;
 mod digest;
 mod fsck;
 mod output;
@@ -42,6 +43,8 @@ fn main() -> ExitCode {
         Command::Process(arguments) => process::run(&arguments),
         Command::Token(command) => token::run(&command),
         Command::Template(arguments) => template::run(&arguments),
+        Command::Accept(arguments) => decide::accept(&arguments),
+        Command::Purge(arguments) => decide::purge(&arguments),
         Command::Fsck(arguments) => fsck::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

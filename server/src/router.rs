@@ -119,9 +119,11 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route(
             "/api/v1/registries/{*name}",
             get(api::registries::get_registry)
+                // <name>/-/accept, <name>/-/purge
+                .post(api::decisions::decide)
                 .patch(api::registries::change_registry)
                 .delete(api::registries::remove_registry)
-                .fallback(|| async { Err::<(), ApiError>(api::method_error("GET, PATCH, DELETE")) }),
+                .fallback(|| async { Err::<(), ApiError>(api::method_error("GET, POST, PATCH, DELETE")) }),
         )
         .route("/api/v1/changes", only_get(get(api::history::list_changes)))
         // GET <reference>, <reference>/-/files/, <reference>/-/parameters, <reference>/-/history; POST <reference>/-/process

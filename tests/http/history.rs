@@ -1,10 +1,10 @@
 //! What an upstream does to versions after they were published, seen through the HTTP port: rewritten, removed, moved,
 //! put back, and their branch with them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::kit::registries::{EXAMPLE, kubernetes_template};
-use crate::kit::{Commit, GitRemote, Repository, Server, git_or_skip, wait_for};
+use crate::kit::{Commit, GitRemote, Repository, Server, formwork, git_or_skip, wait_for};
 
 const REGISTRY: &str = "git.example/acme/templates";
 
@@ -27,6 +27,38 @@ impl Upstream {
         let common = ["--registry", &source, "--poll", "1s"];
         let server = Server::start(&[&common, arguments].concat());
         (Upstream { repository, server, _remote: remote, _directory: directory }, commit)
+    }
+
+    /// The same with an admin token, made before the server was started.
+    fn administered(first: Commit, arguments: &[&str]) -> (Upstream, String) {
+        let directory = tempfile::tempdir().unwrap();
+        let mut repository = Repository::create(&directory.path().join("templates.git")).unwrap();
+        repository.commit(first).unwrap();
+        let remote = GitRemote::serve(directory.path()).unwrap();
+        let source = format!("{REGISTRY}={}", remote.url("templates.git"));
+        let data = directory.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        let created = formwork()
+            .args(["token", "create", "me", "--scope", "admin"])
+            .env("FORMWORK_DATA", &data)
+            .current_dir(&data)
+            .output()
+            .unwrap();
+        assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
+        let token = String::from_utf8(created.stdout).unwrap().trim().to_owned();
+        let common = ["--registry", &source, "--poll", "1s"];
+        let server = Server::launch_on(&data, &[&common, arguments].concat());
+        server.wait_ready();
+        (Upstream { repository, server, _remote: remote, _directory: directory }, token)
+    }
+
+    /// Runs the program against the server; its exit status and everything it said.
+    fn run(&self, token: &str, arguments: &[&str]) -> (Option<i32>, String) {
+        let mut command = formwork();
+        command.args(arguments).args(["--server", self.server.url()]).env("FORMWORK_TOKEN", token);
+        let output = command.output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&said).into_owned())
     }
 
     /// Pushes a commit and waits until it is what is published.
@@ -440,4 +472,95 @@ fn feeds_are_atom() {
     let again = upstream.server.get_with(&format!("/{REGISTRY}/-/feed.atom"), &[("if-none-match", &tag)]);
     assert_eq!(again.status, 304);
     assert_eq!(upstream.server.get(&format!("/{REGISTRY}/nothing/-/feed.atom")).status, 404);
+}
+
+/// What an operator decides about what was held back, through the program and its token.
+#[test]
+fn an_operator_accepts_what_was_held_back() {
+    if !git_or_skip() {
+        return;
+    }
+    let nginx = (0..8).fold(redis("v1.0.0", "first"), |commit, number| {
+        commit.version(&format!("nginx/v1.0.{number}"), "nginx", &number.to_string())
+    });
+    let (mut upstream, token) = Upstream::administered(nginx, &["--settle", "0s"]);
+    let first = upstream.resolve("redis:v1")["digest"].clone();
+    let rewrite = (0..6)
+        .fold(redis("v1.0.0", "second"), |commit, number| commit.without(&format!("nginx/v1.0.{number}")));
+    upstream.push(rewrite);
+    assert_eq!(upstream.resolve("redis:v1")["digest"], first);
+    assert_eq!(rules(&upstream.registry()), ["mass-drop"]);
+
+    // Not without a token, and not with a digest nobody looked at.
+    let held = upstream.revisions("redis")[1]["digest"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/registries/{REGISTRY}/-/accept");
+    let asked = json!({"version": "redis:v1.0.0", "digest": held});
+    assert_eq!(upstream.server.post(&path, &asked).expect_status(401).json()["status"], 401);
+    let other = format!("{REGISTRY}/redis:v1.0.0@{}", first.as_str().unwrap());
+    let (status, said) = upstream.run(&token, &["accept", &other]);
+    assert!(status == Some(2) && said.contains("is held back"), "{said}");
+    assert_eq!(upstream.resolve("redis:v1")["digest"], first);
+
+    let reference = format!("{REGISTRY}/redis:v1.0.0");
+    let (status, said) = upstream.run(&token, &["accept", &reference]);
+    assert_eq!((status, said.starts_with("accepted: ")), (Some(0), true), "{said}");
+    assert_eq!(upstream.resolve("redis:v1")["digest"], held.as_str());
+    assert_eq!(upstream.rules("redis:v1"), Vec::<String>::new());
+    assert!(
+        upstream.text(&format!("redis@{}", first.as_str().unwrap()), "redis.yaml").contains("text: first")
+    );
+    let (status, said) = upstream.run(&token, &["accept", REGISTRY, "--drop"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(rules(&upstream.registry()), Vec::<String>::new());
+    assert_eq!(upstream.status("nginx:=v1.0.0"), 200, "a tombstone is served exactly");
+    let (status, said) = upstream.run(&token, &["accept", REGISTRY, "--drop"]);
+    assert!(status == Some(2) && said.contains("no versions"), "{said}");
+    let words = upstream.words();
+    assert!(
+        words.contains(&"accepted".to_owned()) && words.contains(&"drop-accepted".to_owned()),
+        "{words:?}"
+    );
+}
+
+#[test]
+fn what_an_operator_purges_is_gone_everywhere_and_says_why() {
+    if !git_or_skip() {
+        return;
+    }
+    let (mut upstream, token) = Upstream::administered(redis("v1.0.0", "hunter2"), &[]);
+    upstream.push(redis("v1.0.1", "fine"));
+    let digest = upstream.resolve("redis:=v1.0.0")["digest"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/registries/{REGISTRY}/-/purge");
+    let asked = json!({"reference": "redis:v1.0.0", "reason": "It held a password."});
+    assert_eq!(upstream.server.post(&path, &asked).status, 401);
+    assert_eq!(upstream.status("redis:=v1.0.0"), 200);
+
+    let reference = format!("{REGISTRY}/redis:v1.0.0");
+    let (status, said) = upstream.run(&token, &["purge", &reference, "--reason", "It held a password."]);
+    assert!(status == Some(0) && said.contains(&digest), "{said}");
+    let gone = |upstream: &Upstream| {
+        for path in [
+            format!("/api/v1/resolve?ref={REGISTRY}/redis:=v1.0.0"),
+            format!("/api/v1/resolve?ref={REGISTRY}/redis@{digest}"),
+            format!("/api/v1/templates/{REGISTRY}/redis:=v1.0.0/-/files/redis.yaml"),
+            format!("/api/v1/content/{REGISTRY}/{digest}/redis.yaml"),
+        ] {
+            let problem = upstream.server.get(&path).expect_status(410).json();
+            assert!(problem["type"].as_str().unwrap().ends_with("/purged"), "{problem}");
+            assert!(problem["detail"].as_str().unwrap().contains("It held a password."), "{problem}");
+        }
+        assert_eq!(upstream.server.get(&format!("/{REGISTRY}/redis:=v1.0.0")).status, 410);
+        assert_eq!(upstream.resolve("redis:v1")["resolved"], "v1.0.1");
+    };
+    gone(&upstream);
+    let purged = upstream.revisions("redis").into_iter().find(|one| one["standing"] == "purged").unwrap();
+    assert_eq!(
+        (purged["digest"].as_str(), purged["reason"].as_str()),
+        (Some(&*digest), Some("It held a password."))
+    );
+    assert_eq!(upstream.words().last().unwrap(), "purged");
+    // Upstream has it still; it does not come back.
+    upstream.push(redis("v1.0.2", "fine too").without("redis/v1.0.2/example.yaml"));
+    assert_eq!(upstream.status("redis:=v1.0.2"), 200);
+    assert_eq!(upstream.status("redis:=v1.0.0"), 410);
 }

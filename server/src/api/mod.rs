@@ -1,5 +1,6 @@
 //! The API for tools: one module a resource, handlers named for what they answer.
 
+pub(crate) mod decisions;
 pub(crate) mod files;
 pub(crate) mod history;
 pub(crate) mod openapi;

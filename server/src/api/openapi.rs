@@ -39,6 +39,8 @@ use crate::webhooks;
         api::tokens::create_token,
         api::tokens::revoke_token,
         api::history::list_changes,
+        api::decisions::accept_held,
+        api::decisions::purge_version,
         api::operations::get_status,
         api::operations::healthz,
         api::operations::readyz,
