@@ -53,6 +53,8 @@ enum Soak {
     Gotemplate(Size),
     /// Generated texts, values and documents, written and read by ours and by sigs.k8s.io/yaml (needs Go)
     Yaml(Size),
+    /// A server that is killed at random while a repository changes, compared with git after each restart (needs git)
+    Kill(soak::kill::Rounds),
 }
 
 /// How much, and which.
@@ -71,8 +73,13 @@ fn main() -> anyhow::Result<ExitCode> {
         Job::Generate { arguments } => generate(&arguments),
         Job::Soak(SoakArguments { which: Some(Soak::Gotemplate(size)), .. }) => soak::gotemplate::run(size),
         Job::Soak(SoakArguments { which: Some(Soak::Yaml(size)), .. }) => soak::yaml::run(size),
+        Job::Soak(SoakArguments { which: Some(Soak::Kill(rounds)), .. }) => soak::kill::run(&rounds),
         Job::Soak(SoakArguments { which: None, size }) => {
-            let ended = [soak::gotemplate::run(size)?, soak::yaml::run(size)?];
+            let ended = [
+                soak::gotemplate::run(size)?,
+                soak::yaml::run(size)?,
+                soak::kill::run(&soak::kill::Rounds::default())?,
+            ];
             let failed = ended.iter().any(|code| *code != ExitCode::SUCCESS);
             Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
         }

@@ -49,6 +49,18 @@ pub(crate) fn build_oracle(name: &str) -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
+/// Builds the server and gives where it is.
+pub(crate) fn build_formwork() -> anyhow::Result<PathBuf> {
+    let status = Command::new(cargo())
+        .args(["build", "--quiet", "-p", "cli"])
+        .status()
+        .context("cargo does not start")?;
+    if !status.success() {
+        bail!("formwork does not build");
+    }
+    Ok(scratch()?.with_file_name("debug").join("formwork"))
+}
+
 /// Builds examples of one of our crates and gives where they are.
 pub(crate) fn build_examples<const N: usize>(
     package: &str,

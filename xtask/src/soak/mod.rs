@@ -2,4 +2,5 @@
 //! `docs/compatibility` or a crate's README is a failure.
 
 pub(crate) mod gotemplate;
+pub(crate) mod kill;
 pub(crate) mod yaml;
