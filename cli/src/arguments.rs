@@ -137,7 +137,7 @@ pub(crate) struct ServeArguments {
 
 #[derive(Debug, Subcommand)]
 #[command(
-    after_help = "While no server runs, these work on its data directory. While one runs, it holds the directory: then they\nask it, with an admin token in FORMWORK_TOKEN. The first token is made before the server is started:\n\n  formwork token create me --scope admin\n  formwork serve …\n  FORMWORK_TOKEN=fwk_… formwork token create ci --scope read --registry github.com/acme/private --expires 90d"
+    after_help = "While no server runs, these work on its data directory. While one runs, it holds the directory,\nand they ask it, with an admin token in FORMWORK_TOKEN. So the first token is made before it starts:\n\n  formwork token create me --scope admin\n  formwork serve …\n  FORMWORK_TOKEN=fwk_… formwork token create ci --registry github.com/acme/private --expires 90d"
 )]
 pub(crate) enum TokenCommand {
     /// Make a token and print its secret, which is not kept and cannot be had again
@@ -150,7 +150,7 @@ pub(crate) enum TokenCommand {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Scopes, each with those before it:\n  read   see private registries, and process their templates\n  write  have registries brought up to date\n  admin  add, hide and remove registries, accept what was held back, purge; give out tokens, if not limited\n\nThe secret is the only line on standard output:\n  FORMWORK_TOKEN=$(formwork token create me --scope admin)"
+    after_help = "Scopes, each with those before it:\n  read   see private registries, and process their templates\n  write  have registries brought up to date\n  admin  add, hide and remove registries, accept what was held back, purge, give out tokens\n\nThe secret is the only line on standard output:\n  FORMWORK_TOKEN=$(formwork token create me --scope admin)"
 )]
 pub(crate) struct TokenCreateArguments {
     /// What it is for; no two tokens have one name

@@ -231,3 +231,41 @@ fn a_token_is_written_nowhere() {
     }
     assert!(looked > 5, "only {looked} files were looked at");
 }
+
+#[test]
+fn a_registry_is_added_and_removed_while_the_server_runs_and_a_restart_remembers() {
+    let setting = serving();
+    let name = "git.example/team/added";
+    let send = |method: &str, path: &str, body: &str| {
+        let url = format!("{}{path}", setting.server.url());
+        let bearer = format!("Bearer {}", setting.admin);
+        crate::kit::send(method, &url, &[("authorization", &bearer)], body).unwrap()
+    };
+    // Nothing answers there; what is shown is that it is kept and tried, not that it is reached.
+    let body =
+        json!({ "name": name, "source": "https://git.invalid.example/added.git", "visibility": "private" });
+    let added = send("POST", "/api/v1/registries", &body.to_string()).expect_status(201);
+    let path = format!("/api/v1/registries/{name}");
+    assert_eq!((added.header("location"), &added.json()["visibility"]), (path.as_str(), &json!("private")));
+    send("POST", "/api/v1/registries", &body.to_string()).expect_status(409);
+    setting.server.get(&path).expect_status(404);
+    setting.get_as(&setting.admin, &path).expect_status(200);
+    assert!(!setting.server.get("/status").text().contains(name));
+    assert!(setting.get_as(&setting.admin, "/status").text().contains(name));
+
+    let Setting { directory, data, server, admin, .. } = setting;
+    server.stop();
+    let file = directory.path().join("formwork.toml");
+    let server = Server::launch_on(&data, &["--config", file.to_str().unwrap()]);
+    let bearer = format!("Bearer {admin}");
+    let headers = [("authorization", bearer.as_str())];
+    assert_eq!(server.get_with(&path, &headers).expect_status(200).json()["visibility"], "private");
+    server.get(&path).expect_status(404);
+    let url = format!("{}{path}", server.url());
+    crate::kit::send("DELETE", &url, &headers, "").unwrap().expect_status(204);
+    crate::kit::send("DELETE", &url, &headers, "").unwrap().expect_status(404);
+    server.get_with(&path, &headers).expect_status(404);
+    server.stop();
+    let server = Server::launch_on(&data, &["--config", file.to_str().unwrap()]);
+    server.get_with(&path, &headers).expect_status(404);
+}
