@@ -194,9 +194,9 @@ pub(crate) fn apply(old: &RegistrySnapshot, publication: &Publication, policy: &
         events.push(Event { what: "drop-held", detail });
     }
     let mut editor = Editor::new(old);
-    let listed =
-        old.templates().map(|template| (template.location.collection.clone(), template.name.clone()));
-    let keys = listed.chain(wanted.keys().cloned()).collect::<BTreeSet<_>>();
+    let concerned = concerned(old, publication);
+    let keys = concerned.map(|template| (template.location.collection.clone(), template.name.clone()));
+    let keys = keys.chain(wanted.keys().cloned()).collect::<BTreeSet<_>>();
     let nothing = BTreeMap::new();
     for key in keys {
         let before = known(old, &key);
@@ -220,7 +220,8 @@ pub(crate) fn apply(old: &RegistrySnapshot, publication: &Publication, policy: &
     registry.description.clone_from(&publication.description);
     registry.maintainers.clone_from(&publication.maintainers);
     registry.links.clone_from(&publication.links);
-    let mut findings = publication.findings.clone();
+    let mut findings = old_findings(old, publication);
+    findings.extend(publication.findings.iter().cloned());
     findings.extend(drops::finding(&registry, &drops));
     let moved = history_rewritten(old, publication);
     if let Some(finding) = &moved {
@@ -240,6 +241,27 @@ pub(crate) fn apply(old: &RegistrySnapshot, publication: &Publication, policy: &
         || facts_differ(old, &registry);
     registry.indexed_at = Some(publication.indexed_at);
     Applied { registry, changes, events, collections_changed, visible }
+}
+
+/// The listed templates that a publication is about.
+fn concerned<'a>(
+    old: &'a RegistrySnapshot,
+    publication: &'a Publication,
+) -> Box<dyn Iterator<Item = &'a Arc<TemplateSnapshot>> + 'a> {
+    match &publication.part {
+        None => Box::new(old.templates()),
+        Some(part) => Box::new(part.templates.iter().filter_map(|(collection, name)| {
+            old.collections.get(collection).and_then(|collection| collection.templates.get(name))
+        })),
+    }
+}
+
+/// What was found wrong before and was not looked at again. What is found by comparing is found anew every time.
+fn old_findings(old: &RegistrySnapshot, publication: &Publication) -> Vec<Finding> {
+    let Some(part) = &publication.part else { return Vec::new() };
+    let compared = |finding: &Finding| rules::ALL.iter().any(|rule| is(finding, rule));
+    let kept = old.findings.iter().filter(|finding| !compared(finding) && !part.covers(&finding.path));
+    kept.cloned().collect()
 }
 
 /// A registry on its way from one state to the next, a template at a time.
@@ -349,8 +371,12 @@ fn apply_collections(
     mut templates: BTreeMap<Option<CollectionName>, OrdMap<TemplateName, Arc<TemplateSnapshot>>>,
 ) {
     let mut published = BTreeMap::<_, PublishedCollection>::new();
-    for collection in &publication.collections {
-        published.entry(collection.name.clone()).or_insert_with(|| collection.clone());
+    let told = match publication.part {
+        None => publication.collections.clone(),
+        Some(_) => as_they_were(registry),
+    };
+    for collection in told {
+        published.entry(collection.name.clone()).or_insert(collection);
     }
     for name in templates.iter().filter(|(_, templates)| !templates.is_empty()).map(|(name, _)| name) {
         published.entry(name.clone()).or_insert_with(|| PublishedCollection {
@@ -381,6 +407,22 @@ fn apply_collections(
         let snapshot = kept.cloned().unwrap_or_else(|| Arc::new(new));
         registry.collections.insert(name, snapshot);
     }
+}
+
+/// The collections of a registry, as a publication tells them.
+fn as_they_were(registry: &RegistrySnapshot) -> Vec<PublishedCollection> {
+    let told = registry.collections.iter().map(|(name, collection)| PublishedCollection {
+        name: name.clone(),
+        path: collection.path.clone(),
+        title: collection.title.clone(),
+        description: collection.description.clone(),
+        directory_name_alias: registry
+            .aliases
+            .iter()
+            .find(|(_, real)| Some(*real) == name.as_ref())
+            .map(|(alias, _)| alias.clone()),
+    });
+    told.collect()
 }
 
 fn same_rows(old: &RegistrySnapshot, new: &RegistrySnapshot) -> bool {

@@ -107,12 +107,15 @@ impl Blobs {
 type Encoded = ((Digest, usize, i64, Vec<u8>), (Digest, Bytes));
 
 fn encode(batch: Vec<(Digest, Vec<u8>)>) -> Result<Vec<Encoded>, WriteError> {
+    // One for the batch: setting it up costs more than a small file.
+    let mut compressor = zstd::bulk::Compressor::new(LEVEL).ok();
     let encode_one = |(named, content): (Digest, Vec<u8>)| {
         let found = Digest::of(&content);
         if found != named {
             return Err(WriteError::Digest { named, found });
         }
-        let packed = zstd::bulk::compress(&content, LEVEL).ok().filter(|packed| packed.len() < content.len());
+        let packed = compressor.as_mut().and_then(|compressor| compressor.compress(&content).ok());
+        let packed = packed.filter(|packed| packed.len() < content.len());
         let row = match packed {
             Some(packed) => (named, content.len(), ZSTD, packed),
             None => (named, content.len(), RAW, content.clone()),

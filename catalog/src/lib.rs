@@ -84,7 +84,7 @@ pub use faults::{Faults, Point};
 pub use jobs::{Job, JobKind, Milliseconds, Origin, Remembered};
 pub use locate::{Missing, NEAR, Resolved};
 pub use publication::{
-    Facts, FileEntry, Introduced, Publication, PublishedCollection, PublishedVersion, SyncFailure,
+    Facts, FileEntry, Introduced, Part, Publication, PublishedCollection, PublishedVersion, SyncFailure,
 };
 pub use report::{NeededReference, Report, ReportState, ReportedVersion};
 pub use search::{Cursor, FacetCount, Facets, Hit, Query, SearchAnswer, Snippet};

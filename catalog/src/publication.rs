@@ -1,13 +1,14 @@
 //! What the indexer hands over: everything a registry holds at one commit.
 //!
-//! A publication is the whole of a registry, not a difference: what it does not name is gone upstream. The
+//! A publication is the whole of a registry, or of some of its templates ([`Part`]), not a difference: what it does not
+//! name is gone upstream. The
 //! catalogue finds the difference itself, so that an indexer cannot get it wrong. A version whose content the
 //! indexer did not have to read again is handed over as it stands, with [`PublishedVersion::unchanged`], which
 //! costs a few reference counts.
 //!
 //! This module must not know how anything is stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -47,6 +48,24 @@ pub struct Introduced {
     pub author: String,
 }
 
+/// What a publication is about, when it is not about all of its registry: the rest is as it was at the commit before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The templates it is about. Each has the versions that are published of it, and no others.
+    pub templates: BTreeSet<(Option<CollectionName>, TemplateName)>,
+    /// Directories that were looked at: what was found wrong below them before is told again, or is over.
+    pub paths: Vec<String>,
+}
+
+impl Part {
+    /// Whether a path is one of the directories that were looked at, or below one.
+    pub(crate) fn covers(&self, path: &str) -> bool {
+        self.paths.iter().any(|looked_at| {
+            path.strip_prefix(looked_at.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+}
+
 /// Everything a registry holds at one commit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Publication {
@@ -76,6 +95,8 @@ pub struct Publication {
     pub findings: Vec<Finding>,
     /// Whether the commit that was published before is known not to be among the ancestors of this one.
     pub history_rewritten: bool,
+    /// What of the registry it is about; `None`: all of it. With a part, `collections` is not looked at.
+    pub part: Option<Part>,
 }
 
 impl Publication {
@@ -95,6 +116,7 @@ impl Publication {
             versions: Vec::new(),
             findings: Vec::new(),
             history_rewritten: false,
+            part: None,
         }
     }
 }

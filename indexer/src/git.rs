@@ -126,7 +126,15 @@ impl Commits for GitTree {
 pub(crate) struct GitTree {
     repository: gix::Repository,
     /// Directories and files that were listed, by path: what is read next was listed just before.
-    listed: RefCell<HashMap<String, ObjectId>>,
+    listed: RefCell<HashMap<String, Listed>>,
+}
+
+/// What a listing tells of an entry.
+#[derive(Debug, Clone, Copy)]
+struct Listed {
+    id: ObjectId,
+    /// Of a file, if it was asked for.
+    size: Option<u64>,
 }
 
 impl GitTree {
@@ -140,32 +148,36 @@ impl GitTree {
             .find_object(id)
             .and_then(|object| Ok(object.try_into_commit()?.tree_id()?.detach()))
             .map_err(git_error("the commit could not be read"))?;
-        Ok(GitTree { repository, listed: RefCell::new(HashMap::from([(String::new(), tree)])) })
+        Ok(GitTree {
+            repository,
+            listed: RefCell::new(HashMap::from([(String::new(), Listed { id: tree, size: None })])),
+        })
     }
 
     /// The id of what is at `path`, from listings or by walking from the root.
-    fn find(&self, path: &str) -> Result<ObjectId, TreeError> {
-        if let Some(id) = self.listed.borrow().get(path) {
-            return Ok(*id);
+    fn find(&self, path: &str) -> Result<Listed, TreeError> {
+        if let Some(listed) = self.listed.borrow().get(path) {
+            return Ok(*listed);
         }
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         // The root is always in the map, so this ends.
-        let tree = self.find(directory)?;
+        let tree = self.find(directory)?.id;
         let tree = self.repository.find_tree(tree).map_err(|error| TreeError(error.to_string()))?;
         let decoded = tree.decode().map_err(|error| TreeError(error.to_string()))?;
         let entry = decoded.entries.iter().find(|entry| entry.filename == name.as_bytes());
         let id = entry
             .map(|entry| entry.oid.to_owned())
             .ok_or_else(|| TreeError(format!("{path} is not there")))?;
-        self.listed.borrow_mut().insert(path.to_owned(), id);
-        Ok(id)
+        let listed = Listed { id, size: None };
+        self.listed.borrow_mut().insert(path.to_owned(), listed);
+        Ok(listed)
     }
 }
 
 impl Tree for GitTree {
     fn entries(&self, directory: &str, limit: usize) -> Result<(Vec<Entry>, bool), TreeError> {
         let failed = |error: &dyn std::fmt::Display| TreeError(format!("{directory}: {error}"));
-        let id = self.find(directory)?;
+        let id = self.find(directory)?.id;
         let tree = self.repository.find_tree(id).map_err(|error| failed(&error))?;
         let decoded = tree.decode().map_err(|error| failed(&error))?;
         let more = decoded.entries.len() > limit;
@@ -184,7 +196,11 @@ impl Tree for GitTree {
                 (std::str::from_utf8(entry.filename), kind)
             {
                 let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
-                self.listed.borrow_mut().insert(path, entry.oid.to_owned());
+                let size = match kind {
+                    EntryKind::File { size, .. } => Some(size),
+                    _ => None,
+                };
+                self.listed.borrow_mut().insert(path, Listed { id: entry.oid.to_owned(), size });
             }
             entries.push(Entry { name: entry.filename.to_vec(), kind, id: Some(entry.oid.to_string()) });
         }
@@ -193,10 +209,14 @@ impl Tree for GitTree {
 
     fn read(&self, file: &str, limit: u64) -> Result<Vec<u8>, TreeError> {
         let failed = |error: &dyn std::fmt::Display| TreeError(format!("{file}: {error}"));
-        let id = self.find(file)?;
-        let header = self.repository.find_header(id).map_err(|error| failed(&error))?;
-        if header.size() > limit {
-            return Err(TreeError(format!("{file} has {} bytes, above the limit of {limit}", header.size())));
+        let Listed { id, size } = self.find(file)?;
+        // Known from the listing, as a rule: asking costs as much as reading a small file.
+        let size = match size {
+            Some(size) => size,
+            None => self.repository.find_header(id).map_err(|error| failed(&error))?.size(),
+        };
+        if size > limit {
+            return Err(TreeError(format!("{file} has {size} bytes, above the limit of {limit}")));
         }
         let mut blob = self.repository.find_blob(id).map_err(|error| failed(&error))?;
         // Files are read once; directories stay, for they are come back to.

@@ -4,27 +4,51 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use catalog::{
-    FileEntry, Introduced, Publication, PublishedCollection, PublishedVersion, RegistrySnapshot,
+    FileEntry, Introduced, Part, Publication, PublishedCollection, PublishedVersion, RegistrySnapshot,
     VersionSnapshot,
 };
 use schema::registry_file::{Notice, RegistryFile};
-use schema::{CollectionName, Digest, Version};
+use schema::{CollectionName, Digest, TemplateName, Version};
 
 use crate::history::Bringer;
 use crate::scan::parent::Tree;
-use crate::scan::protocol::{Scanned, TreeId, short_name};
+use crate::scan::protocol::{Known, Scanned, TreeId, Walked, short_name};
 use crate::schedule::{RegistryConfig, SyncError};
 
-/// The version directories of a registry whose content need not be read again, by path.
-pub(crate) fn known(registry: Option<&RegistrySnapshot>) -> HashMap<String, TreeId> {
-    let versions = registry.into_iter().flat_map(RegistrySnapshot::templates);
-    versions
-        .flat_map(|template| template.upstream())
-        .filter_map(|version| {
-            let id = version.tree_id.clone().filter(|id| TreeId::is_ours(id))?;
-            Some((version.path.clone(), TreeId(id)))
-        })
-        .collect()
+/// The version directories of a registry whose content need not be read again, by path; of some templates alone, if
+/// only those are walked.
+pub(crate) fn known(registry: Option<&RegistrySnapshot>, walked: Option<&[Walked]>) -> Known {
+    let known = upstream(registry, walked).filter_map(|version| {
+        let id = version.tree_id.clone().filter(|id| TreeId::is_ours(id))?;
+        Some((version.path.clone(), TreeId(id)))
+    });
+    known.collect()
+}
+
+/// What a registry has upstream, as far as it is known: all of it, or some templates.
+fn upstream<'a>(
+    registry: Option<&'a RegistrySnapshot>,
+    walked: Option<&'a [Walked]>,
+) -> impl Iterator<Item = &'a Arc<VersionSnapshot>> {
+    let all = registry.filter(|_| walked.is_none()).into_iter().flat_map(RegistrySnapshot::templates);
+    let some = walked
+        .unwrap_or_default()
+        .iter()
+        .filter_map(move |walked| registry?.template(walked.collection.as_ref(), &name(walked)?));
+    all.chain(some).flat_map(|template| template.upstream())
+}
+
+/// The name of the template of a directory, if it is one.
+fn name(walked: &Walked) -> Option<TemplateName> {
+    walked.path.rsplit('/').next()?.parse().ok()
+}
+
+/// What a publication is about, by what was walked.
+fn part(walked: &[Walked]) -> Part {
+    Part {
+        templates: walked.iter().filter_map(|one| Some((one.collection.clone(), name(one)?))).collect(),
+        paths: walked.iter().map(|one| one.path.clone()).collect(),
+    }
 }
 
 /// Whether all of a registry was scanned by this code, so that an unmoved head means that nothing changed.
@@ -40,7 +64,8 @@ pub(crate) fn publication(
     tree: Tree,
     now: i64,
 ) -> Result<Publication, SyncError> {
-    let Tree { commit, registry_file, collections, versions, known, findings, brought, rewritten } = tree;
+    let Tree { commit, registry_file, collections, versions, known, findings, walked, brought, rewritten } =
+        tree;
     let introduced = introduced(brought);
     let notice =
         |notices, collection: Option<&CollectionName>, template: &str, version: &Version| -> Option<Notice> {
@@ -56,7 +81,9 @@ pub(crate) fn publication(
         published.push(PublishedVersion { withdrawn, deprecated, introduced, ..version(scanned) });
     }
     if !known.is_empty() {
-        let by_path = by_path(before);
+        let by_path = upstream(before, walked.as_deref())
+            .map(|version| (version.path.as_str(), version))
+            .collect::<HashMap<_, _>>();
         for known in known {
             let snapshot = by_path
                 .get(known.path.as_str())
@@ -80,6 +107,7 @@ pub(crate) fn publication(
         versions: published,
         findings,
         history_rewritten: rewritten,
+        part: walked.as_deref().map(part),
         ..Publication::of(config.name.clone(), config.source.to_string(), now)
     })
 }
@@ -111,12 +139,6 @@ pub(crate) fn erased(registry: Option<&RegistrySnapshot>) -> (HashSet<Digest>, H
     // What another version of equal content still has is not erased.
     contents.retain(|digest| registry.is_some_and(|registry| registry.content(digest).is_none()));
     (contents, closed)
-}
-
-fn by_path(registry: Option<&RegistrySnapshot>) -> HashMap<&str, &Arc<VersionSnapshot>> {
-    let templates = registry.into_iter().flat_map(RegistrySnapshot::templates);
-    let versions = templates.flat_map(|template| template.upstream());
-    versions.map(|version| (version.path.as_str(), version)).collect()
 }
 
 fn version(scanned: Scanned) -> PublishedVersion {

@@ -4,5 +4,6 @@
 //! and the parent holds nothing of it but what the child streams back, one version at a time.
 
 pub mod child;
+pub(crate) mod delta;
 pub(crate) mod parent;
 pub(crate) mod protocol;

@@ -19,11 +19,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use catalog::{Catalog, JobKind, Milliseconds, Origin, Viewer, Visibility};
+use catalog::{Catalog, JobKind, Milliseconds, Origin, RegistrySnapshot, Viewer, Visibility};
 use schema::{Digest, RegistryName};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
+use crate::publish;
 use crate::source::Source;
 use crate::watch::watch_directory;
 pub use status::{Outcome, RegistryStatus, State, SyncStatistics};
@@ -122,6 +123,8 @@ struct Registry {
     waiting_since: Mutex<Option<Milliseconds>>,
     /// The fingerprint of a directory that was scanned.
     fingerprint: Mutex<Option<u64>>,
+    /// The commit of which all was scanned by this code.
+    current: Mutex<Option<String>>,
     /// Set when it is removed: whatever is done for it ends.
     gone: watch::Sender<bool>,
     /// Held by its sync.
@@ -410,6 +413,7 @@ impl Registry {
             status: Mutex::new(status),
             waiting_since: Mutex::default(),
             fingerprint: Mutex::default(),
+            current: Mutex::default(),
             gone: watch::channel(false).0,
             busy: tokio::sync::Mutex::default(),
         }
@@ -441,6 +445,20 @@ impl Registry {
         let due = status.next.map(|next| next * 1_000).filter(|due| *due <= now);
         let since = asked.into_iter().chain(due).min()?;
         Some(Duration::from_millis((now - since).max(0) as u64))
+    }
+
+    /// Whether all that is published was scanned by this code. Asked of every version once, and then remembered.
+    fn is_current(&self, published: &RegistrySnapshot) -> bool {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if published.commit.is_none() || *current != published.commit {
+            *current = published.commit.clone().filter(|_| publish::is_current(published));
+        }
+        current.is_some()
+    }
+
+    /// What is published now was scanned by this code, at this commit.
+    fn scanned_at(&self, commit: Option<String>) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = commit;
     }
 
     /// Whether a directory is as it was when it was last scanned.

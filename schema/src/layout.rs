@@ -82,6 +82,40 @@ pub fn scan(tree: &dyn Tree, limits: &TreeLimits, sink: &mut dyn Sink) -> Result
     Ok(registry_file)
 }
 
+/// A template directory to be walked again, by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateDirectory {
+    /// The collection it is in.
+    pub collection: Collection,
+    /// Its path, from the root of the tree; its last segment is the template's name.
+    pub path: String,
+}
+
+/// Walks some template directories of a tree that was walked as a whole before: the sink is told what [`scan`] would
+/// tell of them, and nothing else. One that is not there has nothing to tell.
+///
+/// # Errors
+/// When the walk outgrows [`TreeLimits::walk_entries`].
+pub fn scan_some(
+    tree: &dyn Tree,
+    limits: &TreeLimits,
+    templates: &[TemplateDirectory],
+    sink: &mut dyn Sink,
+) -> Result<(), TreeError> {
+    let mut walk = Walk { tree, limits, sink, left: limits.walk_entries };
+    for TemplateDirectory { collection, path } in templates {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let (siblings, _) = tree.entries(parent, limits.directory_entries)?;
+        let is_it = |entry: &Entry| entry.name == name.as_bytes() && entry.kind == EntryKind::Directory;
+        if !siblings.iter().any(is_it) {
+            continue;
+        }
+        let Some(inside) = walk.children(path)? else { continue };
+        walk.template(collection, name, path, inside)?;
+    }
+    Ok(())
+}
+
 struct Walk<'a> {
     tree: &'a dyn Tree,
     limits: &'a TreeLimits,

@@ -36,7 +36,7 @@ pub(super) fn judge(
     policy: &Policy,
 ) -> Drops {
     let mut missing = 0;
-    for template in old.templates() {
+    for template in super::concerned(old, publication) {
         let key = (template.location.collection.clone(), template.name.clone());
         let published = wanted.get(&key);
         let is_missing = |version: &VersionSnapshot| {

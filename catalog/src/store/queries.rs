@@ -6,14 +6,58 @@
 //!
 //! Kept to what SQLite and PostgreSQL both understand.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 /// A statement.
 #[derive(Debug)]
 pub(crate) struct Statement {
     /// Its name.
-    #[cfg_attr(not(test), expect(dead_code, reason = "named in the messages of tests"))]
     pub(crate) name: &'static str,
     /// Its text.
     pub(crate) sql: &'static str,
+}
+
+/// Rows that a widened statement inserts.
+pub(crate) const ROWS: usize = 32;
+
+/// A statement that inserts one row of `VALUES ($1, …)`, made to insert [`ROWS`] of them: a statement's way to the
+/// database and back costs more than a row. Made once for each statement and kept.
+pub(crate) fn widened(statement: &'static Statement) -> &'static Statement {
+    static WIDE: Mutex<BTreeMap<&str, &Statement>> = Mutex::new(BTreeMap::new());
+    let mut wide = WIDE.lock().unwrap_or_else(PoisonError::into_inner);
+    wide.entry(statement.sql).or_insert_with(|| {
+        let (before, rest) =
+            statement.sql.split_once("VALUES (").expect("only statements that insert a row are widened");
+        // The group of a row ends where its own parenthesis is closed.
+        let mut depth = 1;
+        let end = rest.find(|character| {
+            depth += i32::from(character == '(') - i32::from(character == ')');
+            depth == 0
+        });
+        let (group, after) = rest.split_at(end.expect("the parentheses of a statement are paired"));
+        let width = numbers(group).max().unwrap_or(0);
+        let rows = (0..ROWS).map(|row| format!("({})", renumbered(group, row * width)));
+        let sql = format!("{before}VALUES {}{}", rows.collect::<Vec<_>>().join(", "), &after[1..]);
+        Box::leak(Box::new(Statement { name: statement.name, sql: sql.leak() }))
+    })
+}
+
+/// The placeholders of a text, by number.
+fn numbers(text: &str) -> impl Iterator<Item = usize> {
+    let digits = |piece: &str| piece.find(|c: char| !c.is_ascii_digit()).unwrap_or(piece.len());
+    text.split('$').skip(1).filter_map(move |piece| piece[..digits(piece)].parse().ok())
+}
+
+/// A text with each placeholder `by` higher.
+fn renumbered(text: &str, by: usize) -> String {
+    let mut pieces = text.split('$');
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for (piece, number) in pieces.zip(numbers(text)) {
+        let rest = piece.trim_start_matches(|c: char| c.is_ascii_digit());
+        out.push_str(&format!("${}{rest}", number + by));
+    }
+    out
 }
 
 macro_rules! queries {
@@ -67,10 +111,24 @@ queries! {
     CLEAR_COLLECTIONS = "DELETE FROM collections WHERE registry = $1";
     ADD_COLLECTION = "INSERT INTO collections (registry, name, path, title, description, alias) VALUES ($1, $2, $3, $4, $5, $6)";
 
-    WRITE_REVISION = "INSERT INTO revisions
-            (registry, collection, template, version, digest, kind, entry, files, inspection, path, tree_id)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-        ON CONFLICT (registry, collection, template, version, digest) DO NOTHING";
+    WRITE_REVISION = "INSERT INTO revisions (registry, collection, template, version, digest, kind, entry, files, inspection,
+            path, tree_id, commit_id, seen_at, introduced_in, introduced_at, introduced_by)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+        ON CONFLICT (registry, collection, template, version, digest) DO UPDATE SET files = excluded.files,
+            inspection = excluded.inspection, path = excluded.path, tree_id = excluded.tree_id,
+            commit_id = excluded.commit_id, seen_at = excluded.seen_at, introduced_in = excluded.introduced_in,
+            introduced_at = excluded.introduced_at, introduced_by = excluded.introduced_by
+        WHERE revisions.published_at IS NULL";
+    PUBLISH_ADDED = "UPDATE revisions SET published_at = $2 WHERE registry = $1 AND published_at IS NULL
+        AND EXISTS (SELECT 1 FROM versions v WHERE v.revision = revisions.id)";
+    ADD_VERSION = "INSERT INTO versions
+            (registry, collection, template, version, revision, findings, withdrawn, deprecated, published_at, settled_at, notes)
+        VALUES ($1, $2, $3, $4, (SELECT r.id FROM revisions r WHERE r.registry = $1 AND r.collection = $2 AND r.template = $3
+            AND r.version = $4 AND r.digest = $5), $6, $7, $8, $9, $10, $11)
+        ON CONFLICT (registry, collection, template, version) DO UPDATE SET revision = excluded.revision,
+            findings = excluded.findings, withdrawn = excluded.withdrawn, deprecated = excluded.deprecated,
+            settled_at = excluded.settled_at, gone_at = NULL, missing_at = NULL,
+            notes = excluded.notes, held = NULL, held_findings = NULL";
     UPDATE_REVISION = "UPDATE revisions SET inspection = $6, path = $7, tree_id = $8, commit_id = $9, files = $10, seen_at = $11,
             introduced_in = $12, introduced_at = $13, introduced_by = $14, published_at = COALESCE(published_at, $15)
         WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4 AND digest = $5 RETURNING id";
@@ -129,8 +187,21 @@ queries! {
         WHERE kind = $1 AND lease_owner <> $2";
     DROP_JOB = "DELETE FROM jobs WHERE kind = $2 AND registry IN (SELECT id FROM registries WHERE canonical = $1)";
 
-    HAS_BLOBS = "SELECT digest FROM blobs WHERE digest IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-        $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)";
+    HAS_BLOBS = "SELECT digest FROM blobs WHERE digest IN (
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+        $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44,
+        $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63, $64, $65,
+        $66, $67, $68, $69, $70, $71, $72, $73, $74, $75, $76, $77, $78, $79, $80, $81, $82, $83, $84, $85, $86,
+        $87, $88, $89, $90, $91, $92, $93, $94, $95, $96, $97, $98, $99, $100, $101, $102, $103, $104, $105, $106,
+        $107, $108, $109, $110, $111, $112, $113, $114, $115, $116, $117, $118, $119, $120, $121, $122, $123, $124,
+        $125, $126, $127, $128, $129, $130, $131, $132, $133, $134, $135, $136, $137, $138, $139, $140, $141, $142,
+        $143, $144, $145, $146, $147, $148, $149, $150, $151, $152, $153, $154, $155, $156, $157, $158, $159, $160,
+        $161, $162, $163, $164, $165, $166, $167, $168, $169, $170, $171, $172, $173, $174, $175, $176, $177, $178,
+        $179, $180, $181, $182, $183, $184, $185, $186, $187, $188, $189, $190, $191, $192, $193, $194, $195, $196,
+        $197, $198, $199, $200, $201, $202, $203, $204, $205, $206, $207, $208, $209, $210, $211, $212, $213, $214,
+        $215, $216, $217, $218, $219, $220, $221, $222, $223, $224, $225, $226, $227, $228, $229, $230, $231, $232,
+        $233, $234, $235, $236, $237, $238, $239, $240, $241, $242, $243, $244, $245, $246, $247, $248, $249, $250,
+        $251, $252, $253, $254, $255, $256)";
     ADD_BLOB = "INSERT INTO blobs (digest, size, encoding, content) VALUES ($1, $2, $3, $4) ON CONFLICT (digest) DO NOTHING";
     LOAD_BLOB = "SELECT size, encoding, content FROM blobs WHERE digest = $1";
     LOAD_WEBHOOK_DELIVERIES = "SELECT host, delivery FROM webhook_deliveries ORDER BY sequence";
@@ -166,4 +237,29 @@ queries! {
 }
 
 /// Placeholders of [`HAS_BLOBS`].
-pub(crate) const HAS_BLOBS_WIDTH: usize = 32;
+pub(crate) const HAS_BLOBS_WIDTH: usize = 256;
+
+/// Statements that are widened somewhere, for the test that prepares them.
+#[cfg(test)]
+pub(crate) static WIDENED: &[&Statement] = &[&ADD_BLOB, &WRITE_REVISION, &ADD_VERSION, &ADD_CHANGE];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_widened_statement_takes_as_many_rows() {
+        static ONE: Statement = Statement {
+            name: "ONE",
+            sql: "INSERT INTO t (a, b) VALUES ($1, (SELECT x FROM u WHERE y = $1 AND z = $2)) ON CONFLICT (a) DO NOTHING",
+        };
+        let wide = widened(&ONE).sql;
+        assert!(
+            wide.starts_with(
+                "INSERT INTO t (a, b) VALUES ($1, (SELECT x FROM u WHERE y = $1 AND z = $2)), ($3, ("
+            ),
+            "{wide}"
+        );
+        assert!(wide.ends_with("y = $63 AND z = $64)) ON CONFLICT (a) DO NOTHING"), "{wide}");
+    }
+}

@@ -3,11 +3,14 @@
 //! What is written ahead is not pointed at by anything: a crash leaves rows that the next publication of the same
 //! content takes up, and that nobody sees until then.
 
+use std::sync::Arc;
+
 use schema::reference::Location;
 use schema::{CollectionName, Digest, RegistryName};
 use serde::Serialize;
 use sqlx::{Connection, SqliteConnection};
 
+use super::queries::Statement;
 use super::{Store, queries};
 use crate::access::Visibility;
 use crate::apply::verdict::Erased;
@@ -51,10 +54,10 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut connection = self.writer.lock().await;
         let mut transaction = self.begin(&mut connection).await?;
-        for (digest, size, encoding, content) in blobs {
-            let query = self.query(&queries::ADD_BLOB).bind(digest.as_bytes().to_vec()).bind(size as i64);
-            transaction.run(query.bind(encoding).bind(content)).await?;
-        }
+        let bind = |query: super::Query, (digest, size, encoding, content): (Digest, usize, i64, Vec<u8>)| {
+            query.bind(digest.as_bytes().to_vec()).bind(size as i64).bind(encoding).bind(content)
+        };
+        transaction.insert(&queries::ADD_BLOB, blobs, bind).await?;
         transaction.commit().await
     }
 
@@ -70,9 +73,9 @@ impl Store {
         for some in new.collect::<Vec<_>>().chunks(BATCH) {
             let mut connection = self.writer.lock().await;
             let mut transaction = self.begin(&mut connection).await?;
-            for (change, now) in some {
-                let query = self
-                    .query(&queries::WRITE_REVISION)
+            let bind = |query: super::Query, (change, now): (&Change, &Arc<VersionSnapshot>)| {
+                let introduced = now.introduced.as_deref();
+                query
                     .bind(registry)
                     .bind(collection_text(change.collection.as_ref()))
                     .bind(change.template.to_string())
@@ -83,9 +86,14 @@ impl Store {
                     .bind(json(&now.files))
                     .bind(now.inspection.text().to_owned())
                     .bind(now.path.clone())
-                    .bind(now.tree_id.clone());
-                transaction.run(query).await?;
-            }
+                    .bind(now.tree_id.clone())
+                    .bind(now.commit.clone())
+                    .bind(now.seen_at)
+                    .bind(introduced.map(|introduced| introduced.commit.clone()))
+                    .bind(introduced.map(|introduced| introduced.at))
+                    .bind(introduced.map(|introduced| introduced.author.clone()))
+            };
+            transaction.insert(&queries::WRITE_REVISION, some.to_vec(), bind).await?;
             transaction.commit().await?;
         }
         Ok(())
@@ -121,6 +129,28 @@ impl Transaction<'_> {
 
     pub(super) async fn run(&mut self, query: super::Query) -> Result<(), StoreError> {
         query.execute(&mut *self.inner).await.map_err(|error| self.store.error(error))?;
+        Ok(())
+    }
+
+    /// Inserts rows, many at a time as long as there are many.
+    async fn insert<T>(
+        &mut self,
+        statement: &'static Statement,
+        rows: Vec<T>,
+        bind: impl Fn(super::Query, T) -> super::Query,
+    ) -> Result<(), StoreError> {
+        let mut rows = rows.into_iter();
+        while rows.len() > 0 {
+            let some = rows.by_ref().take(queries::ROWS).collect::<Vec<_>>();
+            if some.len() == queries::ROWS {
+                let wide = self.store.query(queries::widened(statement));
+                self.run(some.into_iter().fold(wide, &bind)).await?;
+            } else {
+                for row in some {
+                    self.run(bind(self.store.query(statement), row)).await?;
+                }
+            }
+        }
         Ok(())
     }
 
@@ -294,22 +324,62 @@ impl Transaction<'_> {
         if applied.collections_changed {
             self.write_collections(registry).await?;
         }
-        for change in &applied.changes {
+        let (added, others) = applied
+            .changes
+            .iter()
+            .partition::<Vec<_>, _>(|change| change.what == What::Added && change.held.is_none());
+        self.add_versions(registry, added, at).await?;
+        for change in others {
             self.flip(registry, change, at).await?;
-            if change.what.is_logged() {
-                let detail = match change.what {
-                    What::Held => Some(format!("what is served stays {}", change.now.digest)),
-                    What::Withdrawn => change.now.withdrawn.as_ref().map(|notice| notice.reason.clone()),
-                    What::Deprecated => change.now.deprecated.as_ref().map(|notice| notice.reason.clone()),
-                    _ => None,
-                };
-                self.log_change(registry, change, change.digest(), detail.as_deref(), generation, at).await?;
-            }
         }
+        let logged = applied.changes.iter().filter(|change| change.what.is_logged());
+        let rows = logged.map(|change| {
+            let detail = match change.what {
+                What::Held => Some(format!("what is served stays {}", change.now.digest)),
+                What::Withdrawn => change.now.withdrawn.as_ref().map(|notice| notice.reason.clone()),
+                What::Deprecated => change.now.deprecated.as_ref().map(|notice| notice.reason.clone()),
+                _ => None,
+            };
+            (change, change.digest(), detail)
+        });
+        let rows = rows.collect::<Vec<_>>();
+        let bind = |query, (change, digest, detail): (&Change, Digest, Option<String>)| {
+            bind_change(query, registry, change, digest, detail.as_deref(), generation, at)
+        };
+        self.insert(&queries::ADD_CHANGE, rows, bind).await?;
         for event in &applied.events {
             self.log_event(&registry.name, event, generation, at).await?;
         }
         Ok(())
+    }
+
+    /// Points at new versions, of which everything else was written ahead.
+    async fn add_versions(
+        &mut self,
+        registry: &RegistrySnapshot,
+        added: Vec<&Change>,
+        at: i64,
+    ) -> Result<(), StoreError> {
+        let bind = |query: super::Query, change: &Change| {
+            let now = &change.now;
+            query
+                .bind(registry.id)
+                .bind(collection_text(change.collection.as_ref()))
+                .bind(change.template.to_string())
+                .bind(now.version.to_string())
+                .bind(now.digest.as_bytes().to_vec())
+                .bind(json(&now.findings))
+                .bind(now.withdrawn.as_ref().map(json))
+                .bind(now.deprecated.as_ref().map(json))
+                .bind(now.published_at)
+                .bind(now.settles_at)
+                .bind(json(&now.notes))
+        };
+        if added.is_empty() {
+            return Ok(());
+        }
+        self.insert(&queries::ADD_VERSION, added, bind).await?;
+        self.run(self.store.query(&queries::PUBLISH_ADDED).bind(registry.id).bind(at)).await
     }
 
     pub(super) async fn log_change(
@@ -321,19 +391,8 @@ impl Transaction<'_> {
         generation: u64,
         at: i64,
     ) -> Result<(), StoreError> {
-        let query = self
-            .store
-            .query(&queries::ADD_CHANGE)
-            .bind(generation as i64)
-            .bind(registry.name.canonical().to_owned())
-            .bind(collection_text(change.collection.as_ref()))
-            .bind(change.template.to_string())
-            .bind(change.now.version.to_string())
-            .bind(change.what.as_str())
-            .bind(digest.as_bytes().to_vec())
-            .bind(at)
-            .bind(detail.map(str::to_owned));
-        self.run(query).await
+        let query = self.store.query(&queries::ADD_CHANGE);
+        self.run(bind_change(query, registry, change, digest, detail, generation, at)).await
     }
 
     async fn flip(
@@ -413,6 +472,27 @@ impl Transaction<'_> {
         let store = self.store;
         self.inner.commit().await.map_err(|error| store.error(error))
     }
+}
+
+fn bind_change(
+    query: super::Query,
+    registry: &RegistrySnapshot,
+    change: &Change,
+    digest: Digest,
+    detail: Option<&str>,
+    generation: u64,
+    at: i64,
+) -> super::Query {
+    query
+        .bind(generation as i64)
+        .bind(registry.name.canonical().to_owned())
+        .bind(collection_text(change.collection.as_ref()))
+        .bind(change.template.to_string())
+        .bind(change.now.version.to_string())
+        .bind(change.what.as_str())
+        .bind(digest.as_bytes().to_vec())
+        .bind(at)
+        .bind(detail.map(str::to_owned))
 }
 
 pub(super) fn collection_text(collection: Option<&CollectionName>) -> String {

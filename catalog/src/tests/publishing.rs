@@ -55,6 +55,51 @@ async fn what_did_not_change_is_the_same_value() {
     assert!(Arc::ptr_eq(&redis.versions[&version], &redis_now.versions[&version]));
 }
 
+/// A publication of some templates leaves the registry as one of everything would, and looks at nothing else.
+#[tokio::test]
+async fn a_part_of_a_registry_is_published_as_the_whole_would_be() {
+    static LINK: schema::Rule =
+        schema::Rule { id: "link", severity: schema::Severity::Warning, why: "", fix: "", withholds: false };
+    let finding = |path: &str| schema::Finding::new(&LINK, path, "a link");
+    let with = |mut registry: Registry, findings: &[schema::Finding]| {
+        registry.publication.findings = findings.to_vec();
+        registry
+    };
+    let before = with(acme(), &[finding("db/postgres/v1.0.0/x"), finding("redis/v1.0.0/x")]);
+    // One version of redis is gone, one is changed, one is new; what was wrong with it is mended.
+    let changed = |with_the_rest: bool| {
+        let mut registry = Registry::new("github.com/acme/templates").at(1_500, &"2".repeat(40));
+        if with_the_rest {
+            registry = registry
+                .version("db/postgres:v1.0.0", &[("postgres.jinja", "p")])
+                .described("A relational database");
+        }
+        registry = registry.version("redis:v1.0.1", &[("redis.yaml", "other")]);
+        registry.version("redis:v1.1.0", &[("redis.yaml", "three")])
+    };
+    let whole = with(changed(true), &[finding("db/postgres/v1.0.0/x")]);
+    let mut part = changed(false);
+    part.publication.part = Some(crate::Part {
+        templates: [(None, "redis".parse().unwrap())].into(),
+        paths: vec!["redis".to_owned()],
+    });
+    let mut left = Vec::new();
+    for next in [whole, part] {
+        let (directory, catalog) = fresh().await;
+        before.publish(&catalog).await;
+        let postgres = template(&catalog, "github.com/acme/templates/db/postgres");
+        let done = next.publish(&catalog).await;
+        assert_eq!((done.added, done.changed, done.gone), (1, 1, 1));
+        assert!(Arc::ptr_eq(&postgres, &template(&catalog, "github.com/acme/templates/db/postgres")));
+        let now = seen(&catalog.snapshot());
+        catalog.close().await;
+        drop(catalog);
+        assert_eq!(seen(&open(directory.path()).await.0.snapshot()), now, "and so it is after a restart");
+        left.push(now);
+    }
+    assert_eq!(left[0], left[1]);
+}
+
 #[tokio::test]
 async fn what_is_gone_upstream_is_not_listed_and_not_lost() {
     let (directory, catalog) = fresh().await;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use schema::Digest;
 use schema::finding::Finding;
-use schema::layout::{Collection, Found, ScannedVersion, Sink, scan};
+use schema::layout::{Collection, Found, ScannedVersion, Sink, TemplateDirectory, scan, scan_some};
 use schema::limits::TreeLimits;
 use schema::processing::Template;
 use schema::registry_file::RegistryFile;
@@ -13,7 +13,10 @@ use schema::tree::Tree;
 use worker::frames::FrameError;
 use worker::inside::{self, Entered};
 
-use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, ScannedFile, TreeId, encode, short_name};
+use super::delta;
+use super::protocol::{
+    Frame, Job, Known, LARGEST_FRAME, Message, Scanned, ScannedFile, TreeId, Walked, short_name,
+};
 use crate::directory::DirectoryTree;
 use crate::git::{self, GitTree};
 use crate::history;
@@ -32,10 +35,19 @@ pub fn run_scan_child() -> ExitCode {
         Ok(Some(Ok(job))) => job,
         _ => return inside::refuse("no job came"),
     };
-    let mut stream = Stream { parent, sent: HashSet::new(), read: Vec::new(), job: &job, broken: None };
+    let mut stream = Stream {
+        parent,
+        frame: Frame::default(),
+        sent: HashSet::new(),
+        read: Vec::new(),
+        known: Known::new(),
+        job: &job,
+        broken: None,
+    };
     if let Err(message) = run(&job, &mut stream) {
         stream.tell(&Message::Failed(message));
     }
+    stream.flush();
     match stream.broken {
         None => ExitCode::SUCCESS,
         Some(error) => inside::refuse(&error.to_string()),
@@ -55,6 +67,8 @@ fn run(job: &Job, stream: &mut Stream<'_>) -> Result<(), String> {
             let commit =
                 git::fetch(&job.mirror, url, job.branch.as_deref()).map_err(|error| error.to_string())?;
             stream.tell(&Message::Fetched { commit: Some(commit.clone()) });
+            // The parent is waiting to know.
+            stream.flush();
             if job.published.as_ref() == Some(&commit) {
                 stream.tell(&Message::Unchanged);
                 return Ok(());
@@ -62,7 +76,22 @@ fn run(job: &Job, stream: &mut Stream<'_>) -> Result<(), String> {
             (GitTree::open(&job.mirror, &commit).map_err(|error| error.to_string())?, git::parse_id(&commit))
         }
     };
-    let registry_file = read(&tree, stream)?;
+    let registry_file = match touched(job, &tree) {
+        Some((registry_file, templates)) => {
+            let walked = templates.iter().map(|template| Walked {
+                collection: template.collection.name.clone(),
+                path: template.path.clone(),
+            });
+            stream.ask(Some(walked.collect()))?;
+            scan_some(&tree, &TreeLimits::default(), &templates, stream)
+                .map_err(|error| error.to_string())?;
+            registry_file
+        }
+        None => {
+            stream.ask(None)?;
+            read(&tree, stream)?
+        }
+    };
     if let Some(head) = head {
         if !stream.read.is_empty() {
             let paths = std::mem::take(&mut stream.read);
@@ -77,6 +106,22 @@ fn run(job: &Job, stream: &mut Stream<'_>) -> Result<(), String> {
     Ok(())
 }
 
+/// The template directories that differ from what is published, if that is all that does.
+fn touched(job: &Job, tree: &GitTree) -> Option<(RegistryFile, Vec<TemplateDirectory>)> {
+    // A mirror that was deleted and fetched again may not have the commit any more.
+    let old = GitTree::open(&job.mirror, job.published.as_ref()?).ok()?;
+    let limits = TreeLimits::default();
+    let (entries, _) = tree.entries("", limits.directory_entries).ok()?;
+    let registry_file = if entries.iter().any(|entry| entry.name == delta::REGISTRY_FILE.as_bytes()) {
+        // What is wrong with it was said when it was new.
+        RegistryFile::parse(&tree.read(delta::REGISTRY_FILE, limits.registry_file_bytes).ok()?).0
+    } else {
+        RegistryFile::default()
+    };
+    let templates = delta::touched(&old, tree, &registry_file, &limits)?;
+    Some((registry_file, templates))
+}
+
 fn read(tree: &dyn Tree, stream: &mut Stream<'_>) -> Result<RegistryFile, String> {
     scan(tree, &TreeLimits::default(), stream).map_err(|error| error.to_string())
 }
@@ -84,10 +129,14 @@ fn read(tree: &dyn Tree, stream: &mut Stream<'_>) -> Result<RegistryFile, String
 /// Tells the parent what the walk meets.
 struct Stream<'a> {
     parent: Entered,
+    /// What was told and not sent yet.
+    frame: Frame,
     /// Contents that were sent: the same helper file is in many versions.
     sent: HashSet<Digest>,
     /// Directories of the versions that were read.
     read: Vec<String>,
+    /// What the parent knows of what is walked.
+    known: Known,
     job: &'a Job,
     /// The first write that failed; nothing is written after it.
     broken: Option<FrameError>,
@@ -99,8 +148,27 @@ impl Stream<'_> {
     }
 
     fn send<'c>(&mut self, message: &Message, contents: impl Iterator<Item = &'c [u8]>) {
-        if self.broken.is_none() {
-            self.broken = self.parent.send(&encode(message, contents)).err();
+        self.frame.add(message, contents);
+        if self.frame.is_full() {
+            self.flush();
+        }
+    }
+
+    /// Says what will be walked, and hears what is known of it.
+    fn ask(&mut self, walks: Option<Vec<Walked>>) -> Result<(), String> {
+        self.tell(&Message::Walks(walks));
+        self.flush();
+        let answer = self.parent.receive(LARGEST_FRAME).map_err(|error| error.to_string())?;
+        let answer = answer.ok_or("the parent does not say what it knows")?;
+        self.known = serde_json::from_slice(&answer).map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    fn flush(&mut self) {
+        if let Some(bytes) = self.frame.take()
+            && self.broken.is_none()
+        {
+            self.broken = self.parent.send(&bytes).err();
         }
     }
 }
@@ -118,7 +186,7 @@ impl Sink for Stream<'_> {
             }
         }
         let id = found.id.as_deref().map(TreeId::of);
-        if id.is_none() || self.job.known.get(&found.path) != id.as_ref() {
+        if id.is_none() || self.known.get(&found.path) != id.as_ref() {
             return true;
         }
         self.tell(&Message::Known {

@@ -4,16 +4,18 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use catalog::Catalog;
+use catalog::{Catalog, RegistrySnapshot, WriteError};
 use schema::Digest;
 use schema::layout::Collection;
 use schema::registry_file::RegistryFile;
 use schema::{CollectionName, Finding, TemplateName, Version};
+use tokio::task::JoinHandle;
 use worker::confine::SYSTEM_READABLE;
 use worker::{Child, ChildConfig};
 
-use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, decode};
+use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, Walked, decode};
 use crate::history::Bringer;
+use crate::publish;
 use crate::schedule::{SyncError, Turn};
 use crate::source::Source;
 
@@ -56,6 +58,8 @@ pub(crate) struct Tree {
     /// Versions whose content was known by tree id.
     pub(crate) known: Vec<KnownVersion>,
     pub(crate) findings: Vec<Finding>,
+    /// The template directories that were walked; `None`: all there is.
+    pub(crate) walked: Option<Vec<Walked>>,
     pub(crate) brought: Vec<Bringer>,
     /// Whether the branch does not follow from what was published last.
     pub(crate) rewritten: bool,
@@ -75,6 +79,7 @@ pub(crate) async fn scan(
     config: &ScanConfig,
     catalog: &Catalog,
     job: &Job,
+    before: Option<&RegistrySnapshot>,
     turn: &mut Turn,
     count: impl Fn(usize),
 ) -> Result<Scan, SyncError> {
@@ -82,40 +87,50 @@ pub(crate) async fn scan(
     let job = serde_json::to_vec(job)
         .map_err(|error| SyncError::new(format!("the job could not be written: {error}")))?;
     child.send(&job).await?;
-    child.close_input();
     let mut tree = Tree::default();
-    let mut batch = Batch { catalog, contents: Vec::new(), bytes: 0 };
+    let mut batch = Batch { catalog, contents: Vec::new(), bytes: 0, storing: None };
     let mut seen = 0;
     let mut first = Some(fetched(&mut child, turn).await?);
     while let Some(frame) = match first.take() {
         Some(frame) => frame,
         None => child.receive(LARGEST_FRAME).await?,
     } {
-        let (message, contents) = decode(&frame).map_err(SyncError::new)?;
-        match message {
-            Message::Fetched { commit } => tree.commit = commit,
-            Message::Unchanged => return Ok(Scan::Unchanged),
-            Message::Collection(collection) => tree.collections.push(collection),
-            Message::Known { collection, template, version, path } => {
-                tree.known.push(KnownVersion { collection, template, version, path });
-                seen += 1;
-                count(seen);
-            }
-            Message::Version(version) => {
-                batch.add(&version, contents).await?;
-                tree.versions.push(*version);
-                seen += 1;
-                count(seen);
-            }
-            Message::Finding(finding) => tree.findings.push(finding),
-            Message::Brought(bringers) => tree.brought = bringers,
-            Message::Rewritten => tree.rewritten = true,
-            Message::Failed(message) => return Err(SyncError::new(message)),
-            Message::Done(registry_file) => {
-                tree.registry_file = *registry_file;
-                batch.flush().await?;
-                child.finish().await?;
-                return Ok(Scan::Found(Box::new(tree)));
+        for message in decode(&frame) {
+            let (message, contents) = message.map_err(SyncError::new)?;
+            match message {
+                Message::Fetched { commit } => tree.commit = commit,
+                Message::Unchanged => return Ok(Scan::Unchanged),
+                Message::Walks(walked) => {
+                    let known = publish::known(before, walked.as_deref());
+                    let known = serde_json::to_vec(&known).map_err(|error| {
+                        SyncError::new(format!("what is known could not be written: {error}"))
+                    })?;
+                    child.send(&known).await?;
+                    child.close_input();
+                    tree.walked = walked;
+                }
+                Message::Collection(collection) => tree.collections.push(collection),
+                Message::Known { collection, template, version, path } => {
+                    tree.known.push(KnownVersion { collection, template, version, path });
+                    seen += 1;
+                    count(seen);
+                }
+                Message::Version(version) => {
+                    batch.add(&version, contents).await?;
+                    tree.versions.push(*version);
+                    seen += 1;
+                    count(seen);
+                }
+                Message::Finding(finding) => tree.findings.push(finding),
+                Message::Brought(bringers) => tree.brought = bringers,
+                Message::Rewritten => tree.rewritten = true,
+                Message::Failed(message) => return Err(SyncError::new(message)),
+                Message::Done(registry_file) => {
+                    tree.registry_file = *registry_file;
+                    batch.finish().await?;
+                    child.finish().await?;
+                    return Ok(Scan::Found(Box::new(tree)));
+                }
             }
         }
     }
@@ -170,15 +185,17 @@ fn child_config(config: &ScanConfig, job: &Job) -> ChildConfig {
     }
 }
 
-/// Contents on their way into the store.
+/// Contents on their way into the store. One batch is stored while the next one comes together.
 struct Batch<'a> {
     catalog: &'a Catalog,
     contents: Vec<(Digest, Vec<u8>)>,
     bytes: usize,
+    storing: Option<JoinHandle<Result<(), WriteError>>>,
 }
 
 impl Batch<'_> {
-    /// Takes the contents that follow a version's message, checked against their digests: the child is not trusted.
+    /// Takes the contents that follow a version's message. The catalogue checks them against their digests: the child
+    /// is not trusted.
     async fn add(&mut self, version: &Scanned, mut contents: &[u8]) -> Result<(), SyncError> {
         for file in version.files.iter().filter(|file| file.follows) {
             let size = usize::try_from(file.size).unwrap_or(usize::MAX);
@@ -186,28 +203,47 @@ impl Batch<'_> {
                 .split_at_checked(size)
                 .ok_or_else(|| SyncError::new("the scan sent less than it said"))?;
             contents = rest;
-            if Digest::of(content) != file.digest {
-                return Err(SyncError::new("the scan sent content that does not match its digest"));
-            }
             self.bytes += content.len();
             self.contents.push((file.digest, content.to_vec()));
         }
         if self.bytes >= BATCH_BYTES || self.contents.len() >= BATCH_COUNT {
-            self.flush().await?;
+            self.store().await?;
         }
         Ok(())
     }
 
-    async fn flush(&mut self) -> Result<(), SyncError> {
-        let digests = self.contents.iter().map(|(digest, _)| *digest).collect::<Vec<_>>();
-        let stored = self.catalog.has_blobs(&digests).await?;
-        let mut contents = std::mem::take(&mut self.contents);
-        let mut stored = stored.into_iter();
-        contents.retain(|_| !stored.next().unwrap_or(false));
+    /// Begins to store what has come together, when the batch before is stored.
+    async fn store(&mut self) -> Result<(), SyncError> {
+        self.stored().await?;
+        let contents = std::mem::take(&mut self.contents);
         self.bytes = 0;
         if !contents.is_empty() {
-            self.catalog.put_blobs(contents).await?;
+            self.storing = Some(tokio::spawn(store(self.catalog.clone(), contents)));
         }
         Ok(())
     }
+
+    async fn stored(&mut self) -> Result<(), SyncError> {
+        match self.storing.take() {
+            Some(storing) => storing
+                .await
+                .map_err(|_| SyncError::new("contents could not be stored"))?
+                .map_err(SyncError::from),
+            None => Ok(()),
+        }
+    }
+
+    /// Stores what is left and waits for all of it.
+    async fn finish(mut self) -> Result<(), SyncError> {
+        self.store().await?;
+        self.stored().await
+    }
+}
+
+async fn store(catalog: Catalog, mut contents: Vec<(Digest, Vec<u8>)>) -> Result<(), WriteError> {
+    let digests = contents.iter().map(|(digest, _)| *digest).collect::<Vec<_>>();
+    let stored = catalog.has_blobs(&digests).await?;
+    let mut stored = stored.into_iter();
+    contents.retain(|_| !stored.next().unwrap_or(false));
+    if contents.is_empty() { Ok(()) } else { catalog.put_blobs(contents).await }
 }

@@ -1,6 +1,7 @@
 //! What parent and scan child say to each other: one job down, a stream of messages up.
 //!
-//! A frame is the length of a JSON message, the message, and the contents it announces, one after the other.
+//! The job is JSON. A frame on the way up is one message after the other, each with its length, the length of the
+//! contents it announces, the message as MessagePack, and those contents.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -26,9 +27,7 @@ pub(crate) struct Job {
     pub(crate) branch: Option<String>,
     /// Where the bare mirror is; for Git sources.
     pub(crate) mirror: PathBuf,
-    /// Version directories whose content is known already, by path.
-    pub(crate) known: HashMap<String, TreeId>,
-    /// The commit that is published, if all of it was scanned by this very code.
+    /// The commit that is published, if all of it was scanned by this very code: what it has need not be looked at.
     pub(crate) published: Option<String>,
     /// The commit that was published last, whoever scanned it: what the branch is expected to follow from.
     pub(crate) before: Option<String>,
@@ -53,10 +52,23 @@ impl TreeId {
     }
 }
 
-/// What the child tells, in this order: `Fetched`, then whatever the walk meets, then `Done`; or `Failed` or
+/// Version directories whose content is known already, by path.
+pub(crate) type Known = HashMap<String, TreeId>;
+
+/// A template directory that is walked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Walked {
+    pub(crate) collection: Option<CollectionName>,
+    /// From the root of the tree; its last segment is the template's name.
+    pub(crate) path: String,
+}
+
+/// What the child tells, in this order: `Fetched`, `Walks` for Git, then whatever the walk meets, then `Done`; or `Failed` or
 /// `Unchanged` instead of what would follow.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Message {
+    /// What will be walked: some template directories, or everything. The parent answers with the [`Known`] of it.
+    Walks(Option<Vec<Walked>>),
     Fetched {
         commit: Option<String>,
     },
@@ -119,22 +131,85 @@ pub(crate) fn short_name(
     }
 }
 
-/// A message and the contents behind it, as one frame.
-pub(crate) fn encode<'a>(message: &Message, contents: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
-    let json = serde_json::to_vec(message).expect("messages are plain data with text keys");
-    let mut frame = Vec::with_capacity(json.len() + 4);
-    frame.extend_from_slice(&(json.len() as u32).to_be_bytes());
-    frame.extend_from_slice(&json);
-    contents.for_each(|content| frame.extend_from_slice(content));
-    frame
+/// Messages gathered into one frame: a frame's way through the pipe costs more than a message.
+#[derive(Debug, Default)]
+pub(crate) struct Frame(Vec<u8>);
+
+/// A frame of this size is sent without waiting for more.
+const FULL: usize = 128 << 10;
+
+impl Frame {
+    /// Adds a message and the contents it announces.
+    pub(crate) fn add<'a>(&mut self, message: &Message, contents: impl Iterator<Item = &'a [u8]>) {
+        let Frame(bytes) = self;
+        let start = bytes.len();
+        bytes.extend_from_slice(&[0; 8]);
+        rmp_serde::encode::write_named(bytes, message).expect("our own flat messages always encode");
+        let told = bytes.len();
+        contents.for_each(|content| bytes.extend_from_slice(content));
+        let lengths = [told - start - 8, bytes.len() - told];
+        for (length, at) in lengths.into_iter().zip([start, start + 4]) {
+            let length = u32::try_from(length).expect("a version is far below 4 GiB");
+            bytes[at..at + 4].copy_from_slice(&length.to_be_bytes());
+        }
+    }
+
+    /// Whether it should be sent now.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= FULL
+    }
+
+    /// Its bytes, if it has any; it is empty then.
+    pub(crate) fn take(&mut self) -> Option<Vec<u8>> {
+        Some(std::mem::take(&mut self.0)).filter(|bytes| !bytes.is_empty())
+    }
 }
 
-/// The message of a frame, and what follows it.
-pub(crate) fn decode(frame: &[u8]) -> Result<(Message, &[u8]), String> {
-    let (length, rest) = frame.split_first_chunk::<4>().ok_or("a frame without a message")?;
-    let length = u32::from_be_bytes(*length) as usize;
-    let (json, contents) = rest.split_at_checked(length).ok_or("a frame that is cut short")?;
+/// The messages of a frame, each with what follows it.
+pub(crate) fn decode(frame: &[u8]) -> impl Iterator<Item = Result<(Message, &[u8]), String>> {
+    let mut rest = frame;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let next = next_message(rest);
+        rest = next.as_ref().map_or(&[], |(_, _, rest)| rest);
+        Some(next.map(|(message, contents, _)| (message, contents)))
+    })
+}
+
+fn next_message(bytes: &[u8]) -> Result<(Message, &[u8], &[u8]), String> {
+    let cut = || "a frame that is cut short".to_owned();
+    let (told, bytes) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
+    let (behind, bytes) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
+    let length = |bytes: &[u8; 4]| u32::from_be_bytes(*bytes) as usize;
+    let (message, bytes) = bytes.split_at_checked(length(told)).ok_or_else(cut)?;
+    let (contents, rest) = bytes.split_at_checked(length(behind)).ok_or_else(cut)?;
     let message =
-        serde_json::from_slice(json).map_err(|error| format!("a message that cannot be read: {error}"))?;
-    Ok((message, contents))
+        rmp_serde::from_slice(message).map_err(|error| format!("a message that cannot be read: {error}"))?;
+    Ok((message, contents, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_a_frame_come_out_as_they_went_in_and_a_cut_is_noticed() {
+        let mut frame = Frame::default();
+        frame.add(&Message::Fetched { commit: Some("c".repeat(40)) }, std::iter::empty());
+        frame.add(&Message::Failed("why".to_owned()), [&b"ab"[..], &b"c"[..]].into_iter());
+        let bytes = frame.take().unwrap();
+        assert!(frame.take().is_none());
+        let all = decode(&bytes).collect::<Result<Vec<_>, _>>().unwrap();
+        assert_eq!(all.iter().map(|(_, contents)| *contents).collect::<Vec<_>>(), [&b""[..], &b"abc"[..]]);
+        assert!(matches!(&all[1].0, Message::Failed(why) if why == "why"));
+        for cut in 1..bytes.len() {
+            let some = decode(&bytes[..cut]).collect::<Vec<_>>();
+            assert!(
+                some.len() <= 2 && (some.len() == 1 && some[0].is_ok() || some.iter().any(Result::is_err)),
+                "{cut}"
+            );
+        }
+    }
 }

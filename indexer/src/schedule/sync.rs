@@ -75,7 +75,7 @@ async fn sync(shared: &Shared, registry: &Registry, turn: &mut Turn) -> Result<O
     let started = Instant::now();
     let snapshot = shared.catalog.snapshot();
     let before = snapshot.registry(&Viewer::Operator, name);
-    let current = before.filter(|registry| publish::is_current(registry));
+    let current = before.filter(|before| registry.is_current(before));
     let fingerprint = fingerprint(&config.source).await;
     if fingerprint.is_some() && registry.same_as_scanned(fingerprint) && before.is_some() {
         tracing::debug!(registry = %name, "nothing changed");
@@ -86,7 +86,6 @@ async fn sync(shared: &Shared, registry: &Registry, turn: &mut Turn) -> Result<O
         source: config.source.clone(),
         branch: config.branch.clone(),
         mirror: mirror(&shared.config.mirrors, name),
-        known: publish::known(before.map(|registry| &**registry)),
         published: current.and_then(|registry| registry.commit.clone()),
         before: before.and_then(|registry| registry.commit.clone()),
         erased,
@@ -101,7 +100,8 @@ async fn sync(shared: &Shared, registry: &Registry, turn: &mut Turn) -> Result<O
         wall: shared.config.wall,
     };
     let count = |versions| registry.state(State::Scanning { versions });
-    let found = scan(&scan_config, &shared.catalog, &job, turn, count).await?;
+    let before = before.map(|registry| &**registry);
+    let found = scan(&scan_config, &shared.catalog, &job, before, turn, count).await?;
     let outcome = match found {
         Scan::Unchanged => {
             tracing::debug!(registry = %name, "nothing changed");
@@ -109,12 +109,13 @@ async fn sync(shared: &Shared, registry: &Registry, turn: &mut Turn) -> Result<O
         }
         Scan::Found(tree) => {
             registry.state(State::Publishing);
-            let publication = publish::publication(config, before.map(|registry| &**registry), *tree, now())?;
-            let versions = publication.versions.len();
+            let publication = publish::publication(config, before, *tree, now())?;
+            let (versions, commit) = (publication.versions.len(), publication.commit.clone());
             let generation = snapshot.generation;
             let published = shared.catalog.publish(publication).await?;
             let milliseconds = started.elapsed().as_millis() as u64;
             tracing::info!(registry = %name, versions, generation = published.generation, milliseconds, "published");
+            registry.scanned_at(commit);
             if published.generation == generation { Outcome::Unchanged } else { Outcome::Published }
         }
     };
