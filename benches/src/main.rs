@@ -13,6 +13,7 @@ mod index;
 #[expect(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
 #[path = "../../tests/kit/process.rs"]
 mod process;
+mod push;
 mod report;
 #[expect(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
 #[path = "../../tests/kit/repository.rs"]
@@ -83,6 +84,17 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
+    /// Time from a push of one file to its being served, for registries of several sizes
+    Push {
+        #[command(flatten)]
+        under_test: UnderTest,
+        /// How many versions; may be given again
+        #[arg(long, default_values_t = [1_000, 10_000])]
+        versions: Vec<usize>,
+        /// How many pushes to each
+        #[arg(long, default_value_t = 50)]
+        rounds: usize,
+    },
     /// Everything, into benches/README.md
     All {
         #[command(flatten)]
@@ -131,6 +143,9 @@ fn main() -> anyhow::Result<()> {
         Command::Start { under_test, versions, rounds } => {
             start::run(&under_test.program()?, versions, rounds)?.print()
         }
+        Command::Push { under_test, versions, rounds } => {
+            push::run(&under_test.program()?, &versions, rounds)?.print()
+        }
         Command::All { under_test, page } => all(&under_test, &page),
     }
 }
@@ -140,7 +155,8 @@ fn all(under_test: &UnderTest, page: &std::path::Path) -> anyhow::Result<()> {
     if !page.exists() {
         bail!("{} is not there: run this from the root of the workspace", page.display());
     }
-    let mut sections = vec![index::run(&program, 1_000, 3)?];
+    let mut sections = vec![index::run(&program, 1_000, 3)?, index::run(&program, 10_000, 3)?];
+    sections.push(push::run(&program, &[1_000, 10_000], 50)?);
     sections.extend(http::run(&program, 4, 3)?);
     sections.push(start::run(&program, 10_000, 3)?);
     sections.iter().try_for_each(Section::print)?;

@@ -123,9 +123,22 @@ pub(crate) struct Answer {
 
 /// One GET on a connection of its own.
 pub(crate) fn get(address: &str, path: &str) -> anyhow::Result<Answer> {
+    ask(address, "GET", path, "", "")
+}
+
+/// One POST of JSON with further headers, each with its line end.
+pub(crate) fn post(address: &str, path: &str, headers: &str, body: &str) -> anyhow::Result<Answer> {
+    let headers = format!("{headers}Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+    ask(address, "POST", path, &headers, body)
+}
+
+fn ask(address: &str, method: &str, path: &str, headers: &str, body: &str) -> anyhow::Result<Answer> {
     let mut stream = TcpStream::connect(address).with_context(|| format!("{address} does not answer"))?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\n{headers}Connection: close\r\n\r\n{body}"
+    )?;
     let mut text = Vec::new();
     stream.read_to_end(&mut text)?;
     let end = text.windows(4).position(|four| four == b"\r\n\r\n").context("the answer has no head")?;

@@ -13,9 +13,26 @@ pub(crate) fn median_seconds(times: &[Duration]) -> f64 {
     median(times.iter().map(Duration::as_secs_f64).collect())
 }
 
+/// The time that so many percent of all take at the most; the nearest one there is.
+pub(crate) fn percentile(times: &[Duration], percent: usize) -> Duration {
+    let mut times = times.to_vec();
+    times.sort();
+    let rank = (times.len() * percent).div_ceil(100).max(1);
+    times.get(rank - 1).copied().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentiles_are_times_that_were_taken() {
+        let times = (1..=200).rev().map(Duration::from_secs).collect::<Vec<_>>();
+        assert_eq!(percentile(&times, 50), Duration::from_secs(100));
+        assert_eq!(percentile(&times, 99), Duration::from_secs(198));
+        assert_eq!(percentile(&times[..1], 99), Duration::from_secs(200));
+        assert_eq!(percentile(&[], 50), Duration::ZERO);
+    }
 
     #[test]
     fn the_median_does_not_mind_order_or_outliers() {

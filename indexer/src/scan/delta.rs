@@ -158,6 +158,10 @@ impl Trees<'_> {
             }
             let name = std::str::from_utf8(name).ok()?;
             let kinds = sides.map(|side| side.map(|(kind, _)| *kind));
+            if name.starts_with('.') && kinds.iter().flatten().all(|kind| *kind == EntryKind::Directory) {
+                // Hidden directories are nothing of ours.
+                continue;
+            }
             match kinds {
                 _ if kinds.contains(&Some(EntryKind::Link))
                     || kinds.contains(&Some(EntryKind::Submodule)) =>
@@ -166,9 +170,7 @@ impl Trees<'_> {
                 }
                 [Some(EntryKind::Directory), Some(EntryKind::Directory) | None]
                 | [None, Some(EntryKind::Directory)] => {
-                    if !name.starts_with('.') {
-                        changed.insert(name.to_owned());
-                    }
+                    changed.insert(name.to_owned());
                 }
                 _ if kinds.contains(&Some(EntryKind::Directory)) || same.contains(&name) => return None,
                 // Files beside directories mean nothing.
