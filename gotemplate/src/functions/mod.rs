@@ -6,6 +6,7 @@ pub(crate) mod crypto;
 pub(crate) mod data;
 pub(crate) mod dates;
 pub(crate) mod encoding;
+mod letter_case;
 pub(crate) mod numbers;
 pub(crate) mod paths;
 pub(crate) mod regexes;
