@@ -22,6 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("catalog", &["schema"]),
     ("wire", &["schema", "yaml"]),
     ("indexer", &["schema", "check", "catalog", "worker"]),
+    ("github", &["schema"]),
     ("server", &["schema", "wire", "check", "catalog", "indexer", "worker"]),
     // They drive programs from outside and know none of our crates.
     ("benches", &[]),
@@ -32,6 +33,7 @@ const EDGES: &[(&str, &[&str])] = &[
 const ONLY: &[(&str, &str)] = &[
     ("axum", "server"),
     ("gix", "indexer"),
+    ("octocrab", "github"),
     ("landlock", "worker"),
     ("seccompiler", "worker"),
     ("sqlx", "catalog"),

@@ -8,6 +8,8 @@ mod check;
 mod client;
 mod decide;
 mod digest;
+#[cfg(feature = "github")]
+mod discovery;
 mod fsck;
 mod output;
 mod process;

@@ -103,7 +103,20 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
         Server::bind(config, catalog.clone(), Box::new(pool.clone()), Box::new(indexer.clone())).await?;
     let address = server.local_addr().context("the address could not be read back")?;
     tracing::info!("listening on {scheme}://{address}");
+    #[cfg(feature = "github")]
+    let looking = settings.discovery.map(|discovery| {
+        let given = settings.registries.iter().map(|registry| registry.value.name.clone()).collect();
+        let looking =
+            crate::discovery::keep_looking(discovery.value, given, catalog.clone(), indexer.clone());
+        tokio::spawn(looking)
+    });
     server.run(stop()).await;
+    #[cfg(feature = "github")]
+    if let Some(looking) = looking {
+        looking.abort();
+        // It ends where it waits next; a write that was begun goes to its end.
+        let _ = looking.await;
+    }
     indexer.shutdown().await;
     pool.shutdown();
     catalog.close().await;

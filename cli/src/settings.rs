@@ -1,5 +1,8 @@
 //! The settings of `serve`: flag, then `FORMWORK_…`, then file, then default; each knows where it came from.
 
+#[cfg(feature = "github")]
+mod github;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,6 +18,9 @@ use toml::Spanned;
 
 use crate::arguments::{self, ServeArguments};
 use crate::secret::SecretSource;
+
+#[cfg(feature = "github")]
+pub(crate) use self::github::Discovery;
 
 /// The file that is read when none is named.
 const DEFAULT_FILE: &str = "formwork.toml";
@@ -74,6 +80,8 @@ pub(crate) struct Settings {
     pub(crate) webhook_secret: Setting<Option<SecretSource>>,
     /// What is in the sources of secrets: one for all registries, and each registry's own.
     pub(crate) webhooks: Webhooks,
+    #[cfg(feature = "github")]
+    pub(crate) discovery: Option<Setting<Discovery>>,
     pub(crate) registries: Vec<Setting<RegistryConfig>>,
 }
 
@@ -95,6 +103,8 @@ struct File {
     default_registry: Option<Spanned<String>>,
     webhook_secret_env: Option<Spanned<String>>,
     webhook_secret_file: Option<Spanned<String>>,
+    #[cfg(feature = "github")]
+    github: Option<Spanned<github::FileGithub>>,
     registries: BTreeMap<Spanned<String>, FileRegistry>,
 }
 
@@ -244,6 +254,12 @@ impl Settings {
         let settings = Settings {
             webhook_secret,
             webhooks,
+            #[cfg(feature = "github")]
+            discovery: file
+                .github
+                .as_ref()
+                .map(|table| Discovery::read(table, &lookup, &base))
+                .transpose()?,
             listen: typed(
                 "listen",
                 lookup.text(arguments.listen.clone(), "--listen", file.listen.as_ref()),
@@ -370,6 +386,10 @@ impl Settings {
                 self.webhook_secret.origin.clone(),
             ),
         ];
+        #[cfg(feature = "github")]
+        rows.extend(
+            self.discovery.iter().map(|one| ("github".to_owned(), one.value.shown(), one.origin.clone())),
+        );
         rows.extend(self.registries.iter().map(|registry| {
             let RegistryConfig { name, source, branch, visibility } = &registry.value;
             let branch = branch.as_ref().map(|branch| format!(" (branch {branch})")).unwrap_or_default();
