@@ -2,6 +2,7 @@
 
 mod access;
 mod cases;
+mod discovery;
 mod disk;
 mod durability;
 mod git;
