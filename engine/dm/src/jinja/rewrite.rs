@@ -290,7 +290,7 @@ mod tests {
         #[test]
         fn any_text_is_taken_and_lines_stay(text in "(\\{\\{|\\}\\}|\\{%|%\\}|\\{#|#\\}|'|\"|%|\\(|\\)|x|é|\\\\|raw|endraw| |\n|\\|){0,24}") {
             let rewritten = rewrite(&text);
-            prop_assert_eq!(rewritten.lines().count(), text.lines().count());
+            prop_assert_eq!(rewritten.matches('\n').count(), text.matches('\n').count());
         }
     }
 }
