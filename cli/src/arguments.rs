@@ -44,6 +44,8 @@ pub(crate) enum Command {
     /// Make, list and revoke tokens: who may see private registries, and change things
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Have a server look at a registry now, and wait until it is in step
+    Sync(SyncArguments),
     /// Let in what a server held back: a rewrite of a settled version, versions that are missing, a moved branch
     Accept(AcceptArguments),
     /// Erase a version from a server, for good
@@ -381,6 +383,20 @@ pub(crate) struct PurgeArguments {
     /// Why, for everybody who asks for it later
     #[arg(long)]
     pub(crate) reason: String,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Needs a token with the scope write in FORMWORK_TOKEN. Polling and push hooks do the same by themselves.\n\nExample:\n  formwork sync github.com/acme/templates"
+)]
+pub(crate) struct SyncArguments {
+    /// The registry
+    pub(crate) registry: String,
+    /// Do not wait for how it goes
+    #[arg(long)]
+    pub(crate) no_wait: bool,
     #[command(flatten)]
     pub(crate) server: ServerArguments,
 }

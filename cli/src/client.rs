@@ -102,6 +102,17 @@ impl Client {
         self.get(&format!("/api/v1/templates/{reference}/-/history"), &[])
     }
 
+    /// A registry, with how bringing it up to date goes.
+    pub(crate) fn registry(&self, name: &str) -> anyhow::Result<wire::registries::Registry> {
+        self.get(&format!("/api/v1/registries/{name}"), &[])
+    }
+
+    /// Has a registry looked at as soon as there is a turn.
+    pub(crate) fn sync(&self, name: &str) -> anyhow::Result<wire::registries::Sync> {
+        let url = format!("{}/api/v1/registries/{name}/-/sync", self.base);
+        self.read(self.http.post(url).send())
+    }
+
     /// Lets in what was held back of a registry.
     pub(crate) fn accept(&self, registry: &str, request: &AcceptRequest) -> anyhow::Result<Accepted> {
         let url = format!("{}/api/v1/registries/{registry}/-/accept", self.base);

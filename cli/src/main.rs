@@ -18,6 +18,7 @@ mod search;
 mod secret;
 mod serve;
 mod settings;
+mod sync;
 mod target;
 mod template;
 mod token;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Template(arguments) => template::run(&arguments),
         Command::Accept(arguments) => decide::accept(&arguments),
         Command::Purge(arguments) => decide::purge(&arguments),
+        Command::Sync(arguments) => sync::run(&arguments),
         Command::Fsck(arguments) => fsck::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

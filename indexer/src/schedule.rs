@@ -368,6 +368,7 @@ impl Shared {
 
     fn ask_for(&self, registry: &Registry, cause: &'static str) {
         registry.waits();
+        registry.shows_that_it_waits();
         self.ask(&registry.config.name, cause);
         self.wake.notify_one();
     }
@@ -433,6 +434,14 @@ impl Registry {
     /// It is in line from now on, if it was not before.
     fn waits(&self) {
         self.waiting_since.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(milliseconds());
+    }
+
+    /// Whoever asked sees that it is not done yet.
+    fn shows_that_it_waits(&self) {
+        let mut status = self.status();
+        if matches!(status.state, State::Ready | State::Failed { .. }) {
+            status.state = State::Waiting;
+        }
     }
 
     /// How long it has waited for its turn behind the time it was due, if it does.

@@ -1,11 +1,13 @@
-//! `POST /api/v1/registries/<name>/-/accept` and `…/-/purge`: what an operator decides about versions.
+//! `POST /api/v1/registries/<name>/-/…`: what an operator decides about versions (`accept`, `purge`), and `sync` for
+//! whoever does not want to wait for the clock.
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use catalog::{Acceptance, Erasure, Scope, WriteError};
-use http::{Request, Uri};
+use http::header::LOCATION;
+use http::{HeaderValue, Request, StatusCode, Uri};
 use schema::reference::{Home, Location, Reference, Selector};
 use schema::{Digest, RegistryName, Version};
 use wire::ProblemKind;
@@ -15,7 +17,7 @@ use crate::access::{Caller, require, require_on};
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
-use crate::{api, target, time};
+use crate::{api, target, time, view};
 
 /// Longest reason, in characters: it is part of every later answer.
 const REASON: usize = 500;
@@ -98,6 +100,38 @@ async fn purge_version(app: &App, caller: &Caller, name: &RegistryName, request:
     api::json(CachePolicy::NoStore, &purged)
 }
 
+/// Asks for a registry to be looked at as soon as there is a turn
+#[utoipa::path(
+    post, path = "/api/v1/registries/{name}/-/sync", tag = "registries", operation_id = "sync_registry",
+    params(("name" = String, Path, description = "The registry; its slashes stay slashes", example = "github.com/acme/templates")),
+    responses(
+        (status = 202, description = "It is in line; the address in `Location` says how it goes", body = wire::registries::Sync),
+        (status = 401, description = "A token with the scope `write` is needed", body = wire::Problem, content_type = "application/problem+json"),
+        (status = 403, description = "The token allows too little", body = wire::Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No registry of that name is here, or it is not brought up to date any more", body = wire::Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = []))
+)]
+fn sync_registry(app: &App, caller: &Caller, name: &RegistryName) -> ApiResult {
+    let by = require_on(caller, Scope::Write, name)?.token.name.clone();
+    let snapshot = app.catalog.snapshot();
+    let unknown = |detail: String| ApiError::new(ProblemKind::UnknownRegistry, detail).part("registry");
+    let registry = snapshot.registry(caller.viewer(), name);
+    let registry = registry.ok_or_else(|| unknown(format!("no registry called `{name}` is here")))?;
+    if !app.syncs.sync_now(&registry.name) {
+        let detail = format!("`{name}` is served as it was, and not brought up to date any more");
+        return Err(unknown(detail).hint("Have it named in the settings of the server again."));
+    }
+    tracing::info!(registry = %name, %by, "a look was asked for");
+    let status = app.sync_of(&registry.name);
+    let mut response =
+        api::json(CachePolicy::NoStore, &view::sync(status.as_ref(), Some(registry.as_ref())))?;
+    *response.status_mut() = StatusCode::ACCEPTED;
+    let location = HeaderValue::from_str(&format!("/api/v1/registries/{name}"));
+    response.headers_mut().insert(LOCATION, location.map_err(ApiError::internal)?);
+    Ok(response)
+}
+
 /// `POST /api/v1/registries/<name>/-/…`.
 pub(crate) async fn decide(
     State(app): State<Arc<App>>,
@@ -118,6 +152,7 @@ pub(crate) async fn decide(
     match what {
         "accept" => accept_held(&app, &caller, &name, request).await,
         "purge" => purge_version(&app, &caller, &name, request).await,
+        "sync" => sync_registry(&app, &caller, &name),
         _ => Err(api::unknown_path(uri).await),
     }
 }

@@ -41,6 +41,7 @@ use crate::webhooks;
         api::history::list_changes,
         api::decisions::accept_held,
         api::decisions::purge_version,
+        api::decisions::sync_registry,
         api::operations::get_status,
         api::operations::healthz,
         api::operations::readyz,
