@@ -77,7 +77,7 @@ pub(crate) struct FsckArguments {
 
 #[derive(Debug, Default, Args)]
 #[command(
-    after_help = "Settings come from the flag, then from FORMWORK_… in the environment (FORMWORK_LISTEN, FORMWORK_DATA, …),\nthen from the file, then from the default. `formwork config` shows which.\n\nA registry is NAME=SOURCE, or just a source: a directory is then called localhost/<parent>/<directory>,\nand a Git URL by its host and path.\n\nExamples:\n  formwork serve examples/registry\n  formwork serve --registry github.com/acme/templates=https://github.com/acme/templates.git"
+    after_help = "Settings come from the flag, then from FORMWORK_… in the environment (FORMWORK_LISTEN, FORMWORK_DATA, …),\nthen from the file, then from the default. `formwork config` shows which.\n\nA registry is NAME=SOURCE, or just a source: a directory is then called localhost/<parent>/<directory>,\nand a Git URL by its host and path.\n\nExamples:\n  formwork serve examples/registry\n  formwork serve --registry github.com/acme/templates=https://github.com/acme/templates.git\n  formwork serve https://git.example/a/b --branch git.example/a/b=stable --option git.example/a/b:password-file=token"
 )]
 pub(crate) struct ServeArguments {
     /// Registries to serve, each NAME=SOURCE or a source (a directory or a Git URL)
@@ -86,6 +86,16 @@ pub(crate) struct ServeArguments {
     /// A registry to serve; may be given again
     #[arg(long = "registry", value_name = "NAME=SOURCE")]
     pub(crate) registry: Vec<String>,
+    /// The branch of a registry to read; may be given again
+    #[arg(long, value_name = "NAME=BRANCH")]
+    pub(crate) branch: Vec<String>,
+    /// The tag of a registry to read; may be given again
+    #[arg(long, value_name = "NAME=TAG")]
+    pub(crate) tag: Vec<String>,
+    /// What else is known of a registry, as in its table in formwork.toml: username, password-file, password-env,
+    /// ca-file, ssh-key, ssh-agent, known-hosts; may be given again
+    #[arg(long, value_name = "NAME:KEY=VALUE")]
+    pub(crate) option: Vec<String>,
     /// Where short references go: a registry's name, and perhaps a collection [default: the first registry]
     #[arg(long, value_name = "NAME[/COLLECTION]")]
     pub(crate) default_registry: Option<String>,
@@ -120,6 +130,24 @@ pub(crate) struct ServeArguments {
     /// Share of a registry's versions above which they do not go all at once [default: 20%]
     #[arg(long, value_name = "PERCENT")]
     pub(crate) drop_share: Option<String>,
+    /// Bytes one fetch may receive, like 512MiB or 2GiB [default: 2GiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) fetch_limit: Option<String>,
+    /// Time one fetch and scan may take [default: 15m]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) fetch_time: Option<String>,
+    /// Certificates in PEM that vouch for https servers of registries, in place of the system's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Private key for ssh servers of registries
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ssh_key: Option<PathBuf>,
+    /// Keys of ssh servers; one that is not in it is not talked to [default: ~/.ssh/known_hosts, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) known_hosts: Option<PathBuf>,
+    /// Registries added over the API may be at addresses that are not public
+    #[arg(long)]
+    pub(crate) allow_private_addresses: bool,
     /// Write one line for every request to this file (`-` for standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) access_log: Option<PathBuf>,

@@ -103,7 +103,7 @@ impl Round {
             return Ok(());
         }
         // Of no branch: the default one is followed even when it becomes another. Who may see it stays as it is.
-        let registry = RegistryConfig { name: found.name.clone(), source, branch: None, visibility: None };
+        let registry = RegistryConfig::new(found.name.clone(), source);
         self.indexer.add_from(registry, Origin::Discovered).await?;
         tracing::info!(registry = %found.name, "found at GitHub");
         Ok(())

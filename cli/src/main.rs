@@ -13,6 +13,7 @@ mod discovery;
 mod fsck;
 mod output;
 mod process;
+mod registries;
 mod resolve;
 mod search;
 mod secret;

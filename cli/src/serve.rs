@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
 use catalog::Catalog;
@@ -19,9 +18,6 @@ use crate::settings::Settings;
 
 /// Memory a fetch and scan may take.
 const SCAN_MEMORY: u64 = 1 << 30;
-
-/// Time a fetch and scan may take.
-const SCAN_WALL: Duration = Duration::from_secs(15 * 60);
 
 pub(crate) fn config(arguments: &ServeArguments) -> anyhow::Result<ExitCode> {
     let settings = Settings::read(arguments)?;
@@ -69,6 +65,11 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     let (catalog, opened) = Catalog::open(&settings.data.value, options).await?;
     tracing::info!(generation = opened.generation, "the catalogue is open");
     let pool = Arc::new(Pool::start(PoolConfig::own(settings.workers.value))?);
+    for registry in settings.registries.iter().map(|registry| &registry.value) {
+        if registry.connection.credentials.is_some() && registry.source.is_in_the_clear() {
+            tracing::warn!(registry = %registry.name, "its password is sent over http, where others can read it");
+        }
+    }
     let registries = settings.registries.iter().map(|registry| registry.value.clone()).collect::<Vec<_>>();
     let indexer = Arc::new(
         Indexer::start(
@@ -80,8 +81,10 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
                 mirrors: settings.data.value.join("mirrors"),
                 poll: settings.poll.value,
                 memory: SCAN_MEMORY,
-                wall: SCAN_WALL,
                 remove_unlisted: settings.remove_unlisted.value,
+                wall: settings.fetch_time.value,
+                fetch_bytes: settings.fetch_limit.value,
+                admitted: settings.admitted(),
             },
         )
         .await?,

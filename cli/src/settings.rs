@@ -8,8 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use catalog::Visibility;
-use indexer::{RegistryConfig, Source};
+use indexer::{Addresses, Connection, RegistryConfig, SshOptions};
 use schema::reference::Home;
 use schema::{CollectionName, RegistryName};
 use serde::{Deserialize, Serialize};
@@ -17,6 +16,7 @@ use server::{WebhookSecret, Webhooks};
 use toml::Spanned;
 
 use crate::arguments::{self, ServeArguments};
+use crate::registries::{FileRegistry, registries};
 use crate::secret::SecretSource;
 
 #[cfg(feature = "github")]
@@ -82,6 +82,15 @@ pub(crate) struct Settings {
     pub(crate) webhooks: Webhooks,
     #[cfg(feature = "github")]
     pub(crate) discovery: Option<Setting<Discovery>>,
+    /// Bytes one fetch may receive.
+    pub(crate) fetch_limit: Setting<u64>,
+    /// Time one fetch and scan may take.
+    pub(crate) fetch_time: Setting<Duration>,
+    pub(crate) ca_file: Setting<Option<PathBuf>>,
+    pub(crate) ssh_key: Setting<Option<PathBuf>>,
+    pub(crate) known_hosts: Setting<Option<PathBuf>>,
+    /// Whether registries added over the API may be at addresses that are not public.
+    pub(crate) allow_private_addresses: Setting<bool>,
     pub(crate) registries: Vec<Setting<RegistryConfig>>,
 }
 
@@ -105,39 +114,29 @@ struct File {
     webhook_secret_file: Option<Spanned<String>>,
     #[cfg(feature = "github")]
     github: Option<Spanned<github::FileGithub>>,
+    fetch_limit: Option<Spanned<String>>,
+    fetch_time: Option<Spanned<String>>,
+    ca_file: Option<Spanned<String>>,
+    ssh_key: Option<Spanned<String>>,
+    known_hosts: Option<Spanned<String>>,
+    allow_private_addresses: Option<Spanned<bool>>,
     registries: BTreeMap<Spanned<String>, FileRegistry>,
 }
 
-/// A registry in the file: a source, or a table.
-#[derive(Debug, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a registry is a source, or a table with `source`, `branch` and `visibility` (`public` or `private`)"
-)]
-enum FileRegistry {
-    Source(String),
-    Table(FileRegistryTable),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct FileRegistryTable {
-    source: String,
-    branch: Option<String>,
-    webhook_secret_env: Option<String>,
-    webhook_secret_file: Option<String>,
-    visibility: Option<Visibility>,
-}
-
 /// Where values are looked for, in order.
-struct Lookup<'a> {
+pub(crate) struct Lookup<'a> {
     environment: &'a dyn Fn(&str) -> Option<String>,
     path: PathBuf,
     text: String,
 }
 
 impl Lookup<'_> {
-    fn in_file(&self, offset: usize) -> Origin {
+    /// A variable of the environment.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        (self.environment)(name)
+    }
+
+    pub(crate) fn in_file(&self, offset: usize) -> Origin {
         let before = &self.text[..offset.min(self.text.len())];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Origin::File {
@@ -217,7 +216,60 @@ impl Settings {
         let path_text = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let optional_path = |text: &str| Ok(Some(PathBuf::from(text)));
 
-        let registries = registries(arguments, &lookup, &file, &base)?;
+        // Made absolute: the processes that read them run elsewhere.
+        let there = |text: &str| match std::fs::metadata(text).and_then(|_| std::path::absolute(text)) {
+            Ok(path) => Ok(Some(path)),
+            Err(error) => Err(format!("{text}: {error}")),
+        };
+        let ca_file = typed(
+            "ca-file",
+            lookup.text(path_text(&arguments.ca_file), "--ca-file", file.ca_file.as_ref()),
+            || None,
+            there,
+        )?;
+        let ssh_key = typed(
+            "ssh-key",
+            lookup.text(path_text(&arguments.ssh_key), "--ssh-key", file.ssh_key.as_ref()),
+            || None,
+            there,
+        )?;
+        let known_hosts = typed(
+            "known-hosts",
+            lookup.text(path_text(&arguments.known_hosts), "--known-hosts", file.known_hosts.as_ref()),
+            || {
+                // What the user has accepted by hand before.
+                let own = PathBuf::from(environment("HOME")?).join(".ssh/known_hosts");
+                own.is_file().then_some(own)
+            },
+            there,
+        )?;
+        let allow_in_file = file.allow_private_addresses.as_ref().map(|allow| Setting {
+            value: allow.get_ref().to_string(),
+            origin: lookup.in_file(allow.span().start),
+        });
+        let allow_private_addresses = typed(
+            "allow-private-addresses",
+            lookup
+                .text(
+                    arguments.allow_private_addresses.then(|| "true".to_owned()),
+                    "--allow-private-addresses",
+                    None,
+                )
+                .or(allow_in_file),
+            || false,
+            |text| text.parse().map_err(|_| format!("`{text}` is neither true nor false")),
+        )?;
+        let defaults = Connection {
+            credentials: None,
+            ca_file: ca_file.value.clone(),
+            ssh: SshOptions {
+                key: ssh_key.value.clone(),
+                known_hosts: known_hosts.value.clone(),
+                agent: false,
+            },
+            addresses: Addresses::Public,
+        };
+        let registries = registries(arguments, &lookup, &file.registries, &base, &defaults)?;
         let home = typed(
             "default-registry",
             lookup.text(
@@ -331,6 +383,22 @@ impl Settings {
                 || None,
                 optional_path,
             )?,
+            fetch_limit: typed(
+                "fetch-limit",
+                lookup.text(arguments.fetch_limit.clone(), "--fetch-limit", file.fetch_limit.as_ref()),
+                || 2 << 30,
+                size,
+            )?,
+            fetch_time: typed(
+                "fetch-time",
+                lookup.text(arguments.fetch_time.clone(), "--fetch-time", file.fetch_time.as_ref()),
+                || Duration::from_secs(15 * 60),
+                duration,
+            )?,
+            ca_file,
+            ssh_key,
+            known_hosts,
+            allow_private_addresses,
             home,
             registries,
         };
@@ -347,6 +415,20 @@ impl Settings {
                 Err(alone("tls-key", "tls-cert", origin))
             }
             _ => Ok(settings),
+        }
+    }
+
+    /// How registries are reached that somebody adds over the API.
+    pub(crate) fn admitted(&self) -> Connection {
+        Connection {
+            credentials: None,
+            ca_file: self.ca_file.value.clone(),
+            ssh: SshOptions {
+                key: self.ssh_key.value.clone(),
+                known_hosts: self.known_hosts.value.clone(),
+                agent: false,
+            },
+            addresses: if self.allow_private_addresses.value { Addresses::Any } else { Addresses::Public },
         }
     }
 
@@ -379,6 +461,24 @@ impl Settings {
             ("settle".to_owned(), format!("{}s", self.settle.value.as_secs()), self.settle.origin.clone()),
             ("drop-share".to_owned(), format!("{}%", self.drop_share.value), self.drop_share.origin.clone()),
             ("access-log".to_owned(), path(&self.access_log.value), self.access_log.origin.clone()),
+            (
+                "fetch-limit".to_owned(),
+                format!("{}MiB", self.fetch_limit.value >> 20),
+                self.fetch_limit.origin.clone(),
+            ),
+            (
+                "fetch-time".to_owned(),
+                format!("{}s", self.fetch_time.value.as_secs()),
+                self.fetch_time.origin.clone(),
+            ),
+            ("ca-file".to_owned(), path(&self.ca_file.value), self.ca_file.origin.clone()),
+            ("ssh-key".to_owned(), path(&self.ssh_key.value), self.ssh_key.origin.clone()),
+            ("known-hosts".to_owned(), path(&self.known_hosts.value), self.known_hosts.origin.clone()),
+            (
+                "allow-private-addresses".to_owned(),
+                self.allow_private_addresses.value.to_string(),
+                self.allow_private_addresses.origin.clone(),
+            ),
             ("default-registry".to_owned(), home.unwrap_or_default(), self.home.origin.clone()),
             (
                 "webhook-secret".to_owned(),
@@ -391,10 +491,13 @@ impl Settings {
             self.discovery.iter().map(|one| ("github".to_owned(), one.value.shown(), one.origin.clone())),
         );
         rows.extend(self.registries.iter().map(|registry| {
-            let RegistryConfig { name, source, branch, visibility } = &registry.value;
-            let branch = branch.as_ref().map(|branch| format!(" (branch {branch})")).unwrap_or_default();
-            let visibility = visibility.map(|visibility| format!(" ({visibility})")).unwrap_or_default();
-            (format!("registries.{name}"), format!("{source}{branch}{visibility}"), registry.origin.clone())
+            let RegistryConfig { name, source, revision, connection, visibility } = &registry.value;
+            let mut notes = Vec::new();
+            notes.extend(revision.name().map(|_| revision.to_string()));
+            notes.extend(connection.credentials.as_ref().map(|_| "with a password".to_owned()));
+            notes.extend(visibility.map(|visibility| visibility.to_string()));
+            let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+            (format!("registries.{name}"), format!("{source}{notes}"), registry.origin.clone())
         }));
         rows
     }
@@ -446,103 +549,6 @@ fn webhooks(
         }
     }
     Ok(webhooks)
-}
-
-fn registries(
-    arguments: &ServeArguments,
-    lookup: &Lookup<'_>,
-    file: &File,
-    base: &Path,
-) -> Result<Vec<Setting<RegistryConfig>>, SettingError> {
-    let here = Path::new(".");
-    let mut found = Vec::<Setting<RegistryConfig>>::new();
-    let mut add = |key: String, read: Result<RegistryConfig, String>, origin: Origin| {
-        let error = |message| SettingError { key: key.clone(), message, origin: origin.clone() };
-        let value = read.map_err(&error);
-        let value = match value {
-            Ok(value) if found.iter().any(|other| other.value.name == value.name) => {
-                return match &origin {
-                    // Flags and the environment go before the file, as for every other setting.
-                    Origin::File { .. } => Ok(()),
-                    _ => Err(SettingError {
-                        key: "registry".to_owned(),
-                        message: format!("{} is given twice", value.name),
-                        origin: origin.clone(),
-                    }),
-                };
-            }
-            other => other?,
-        };
-        found.push(Setting { value, origin });
-        Ok(())
-    };
-    for text in &arguments.registries {
-        add("registry".to_owned(), registry(text, here), Origin::Flag("REGISTRY"))?;
-    }
-    for text in &arguments.registry {
-        add("registry".to_owned(), registry(text, here), Origin::Flag("--registry"))?;
-    }
-    if let Some(list) = (lookup.environment)("FORMWORK_REGISTRY") {
-        for text in list.split_whitespace() {
-            add(
-                "registry".to_owned(),
-                registry(text, here),
-                Origin::Environment("FORMWORK_REGISTRY".to_owned()),
-            )?;
-        }
-    }
-    for (name, entry) in &file.registries {
-        let (source, branch, visibility) = match entry {
-            FileRegistry::Source(source) => (source, None, None),
-            FileRegistry::Table(table) => (&table.source, table.branch.clone(), table.visibility),
-        };
-        let read = || {
-            let name = name.get_ref().parse::<RegistryName>().map_err(|error| error.to_string())?;
-            let source = Source::parse(source, base).map_err(|error| error.to_string())?;
-            Ok(RegistryConfig { name, source, branch, visibility })
-        };
-        add(format!("registries.{}", name.get_ref()), read(), lookup.in_file(name.span().start))?;
-    }
-    Ok(found)
-}
-
-/// `NAME=SOURCE`, or a source whose name follows from it.
-fn registry(text: &str, base: &Path) -> Result<RegistryConfig, String> {
-    let named =
-        text.split_once('=').and_then(|(name, source)| Some((name.parse::<RegistryName>().ok()?, source)));
-    let (name, source) = match named {
-        Some((name, source)) => (Some(name), source),
-        None => (None, text),
-    };
-    let source = Source::parse(source, base).map_err(|error| error.to_string())?;
-    let name = match name {
-        Some(name) => name,
-        None => {
-            name_of(&source).ok_or_else(|| format!("no name follows from `{source}`; write NAME={source}"))?
-        }
-    };
-    Ok(RegistryConfig { name, source, branch: None, visibility: None })
-}
-
-/// `localhost/<parent>/<directory>`, or host and path of a URL.
-fn name_of(source: &Source) -> Option<RegistryName> {
-    match source {
-        Source::Directory(path) => {
-            let mut names = path.iter().rev().filter_map(|name| name.to_str());
-            let (directory, parent) = (names.next()?, names.next()?);
-            format!("localhost/{parent}/{directory}").parse().ok()
-        }
-        Source::Git(url) => {
-            let text = url.to_string();
-            let rest = text
-                .split_once("://")
-                .map_or_else(|| text.replacen(':', "/", 1), |(_, rest)| rest.to_owned());
-            let rest = rest.rsplit_once('@').map_or(rest.as_str(), |(_, rest)| rest);
-            let (host, path) = rest.split_once('/')?;
-            let host = host.split(':').next().filter(|host| !host.is_empty()).unwrap_or("localhost");
-            format!("{host}/{}", path.trim_matches('/').trim_end_matches(".git")).parse().ok()
-        }
-    }
 }
 
 fn home(text: &str, registries: &[Setting<RegistryConfig>]) -> Result<Home, String> {
@@ -607,6 +613,20 @@ fn percent(text: &str) -> Result<u8, String> {
     number.filter(|number| *number <= 100).ok_or_else(|| format!("`{text}` is not a share from 0% to 100%"))
 }
 
+fn size(text: &str) -> Result<u64, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let shift = match &text[split..] {
+        "MiB" | "M" => Some(20),
+        "GiB" | "G" => Some(30),
+        _ => None,
+    };
+    let bytes = text[..split].parse::<u64>().ok().zip(shift).filter(|(number, _)| *number <= 1 << 20);
+    match bytes.map(|(number, shift)| number << shift) {
+        Some(bytes @ 1..=0x100_0000_0000) => Ok(bytes),
+        _ => Err(format!("`{text}` is not a size from 1MiB to 1024GiB, like 512MiB or 2GiB")),
+    }
+}
+
 fn default_data(environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
     let absolute = |name| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
     match absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share"))) {
@@ -616,11 +636,15 @@ fn default_data(environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use clap::Parser;
 
-    fn read(flags: &[&str], environment: &[(&str, &str)], file: &str) -> Result<Settings, SettingError> {
+    pub(crate) fn read(
+        flags: &[&str],
+        environment: &[(&str, &str)],
+        file: &str,
+    ) -> Result<Settings, SettingError> {
         let line = ["formwork", "serve"].iter().chain(flags);
         let arguments::Command::Serve(arguments) = arguments::Arguments::parse_from(line).command else {
             unreachable!("the command is serve")
@@ -672,16 +696,5 @@ mod tests {
                 && unknown.ends_with("(from /etc/formwork.toml:3:1)"),
             "{unknown}"
         );
-    }
-
-    #[test]
-    fn names_follow_from_sources() {
-        let name = |text: &str| registry(text, Path::new(".")).map(|registry| registry.name.to_string());
-        assert_eq!(name("https://github.com/acme/templates.git").unwrap(), "github.com/acme/templates");
-        assert_eq!(name("ssh://git@host.example:2222/a/b").unwrap(), "host.example/a/b");
-        assert_eq!(name("git@github.com:acme/templates.git").unwrap(), "github.com/acme/templates");
-        assert_eq!(name("git.example/x/y=https://other/z?a=b").unwrap(), "git.example/x/y");
-        assert!(name("https://host/short").unwrap_err().contains("write NAME="));
-        assert!(name("/usr/bin").unwrap() == "localhost/usr/bin");
     }
 }

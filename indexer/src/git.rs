@@ -1,26 +1,41 @@
 //! Git, by gix: a bare mirror that is fetched into, and the tree at its head. The only module that knows gix.
 //!
-//! `file` and `ssh` URLs make gix run the `git` and `ssh` programs; `http` and `https` need nothing installed.
+//! `file` and `ssh` URLs make us run the `git` and `ssh` programs; `http` and `https` need nothing installed. How a
+//! server is talked to is in [`http`] and [`program`]: under limits, and without asking anybody anything.
 //! The mirror is a cache: it may be deleted at any time.
+
+mod budget;
+mod http;
+mod program;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind as GitKind;
+use gix::protocol::transport::Protocol;
+use gix::protocol::transport::client::blocking_io::{Transport, http::Transport as HttpTransport};
 use schema::finding::shown;
 use schema::tree::{Entry, EntryKind, Tree, TreeError};
 
+use self::budget::Budget;
+use self::http::GuardedHttp;
+use crate::connection::ReadyConnection;
 use crate::history::{Commit, Commits, Id};
-use crate::source::GitUrl;
+use crate::source::{GitUrl, Revision, Scheme};
 
 /// Where the fetched head is kept in the mirror.
 const HEAD: &str = "refs/formwork/head";
 
 /// Bytes of decoded objects kept while walking: version directories share most of their trees with neighbours.
 const OBJECT_CACHE: usize = 32 << 20;
+
+/// Largest single object, in bytes, by what it claims before anything is read of it: well below the memory of a scan,
+/// well above the largest version.
+const LARGEST_OBJECT: usize = 256 << 20;
 
 /// What went wrong with Git, in its words, credentials left out.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -41,40 +56,123 @@ fn git_error(doing: &'static str) -> impl Fn(gix::Error) -> GitError {
     }
 }
 
-/// Fetches the branch (or the default one) of `url` into the bare mirror at `path`, making it if need be.
-/// Returns the commit that is now its head.
-pub(crate) fn fetch(path: &Path, url: &GitUrl, branch: Option<&str>) -> Result<String, GitError> {
-    fetch_into(path, url, branch).map_err(|error| GitError { error: url.redact(&error.error), ..error })
+/// Why a server that asks who we are gets no answer.
+#[derive(Debug, thiserror::Error)]
+enum LoginError {
+    #[error(
+        "the server asks for a user name and password: give `username`, and `password-file` or `password-env`"
+    )]
+    Missing,
+    #[error("the server does not accept the user name and password that are configured")]
+    Refused,
 }
 
-fn fetch_into(path: &Path, url: &GitUrl, branch: Option<&str>) -> Result<String, GitError> {
+/// Fetches a revision of `url` into the bare mirror at `path`, making it if need be. Returns the commit that is now
+/// its head.
+pub(crate) fn fetch(
+    path: &Path,
+    url: &GitUrl,
+    revision: &Revision,
+    connection: &ReadyConnection,
+) -> Result<String, GitError> {
+    let fetched = fetch_into(path, url, revision, connection);
+    if fetched.is_err() && open(path).and_then(|repository| head(&repository)).is_err() {
+        // What a server said its head is may not have come, and would be missing for ever. The mirror is a cache.
+        let _ = std::fs::remove_dir_all(path);
+    }
+    fetched.map_err(|error| GitError { error: connection.redact(&error.error), ..error })
+}
+
+fn fetch_into(
+    path: &Path,
+    url: &GitUrl,
+    revision: &Revision,
+    connection: &ReadyConnection,
+) -> Result<String, GitError> {
     // A mirror that cannot be opened (its last fetch was killed, a disk was full) is made anew: it is a cache.
     let repository = open(path).or_else(|_| create(path))?;
-    let from = branch.map_or_else(|| "HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
-    let specification = format!("+{from}:{HEAD}");
+    let specification = format!("+{}:{HEAD}", revision.reference());
     let remote = repository
-        .remote_at(url.as_written())
+        .remote_at(url.to_string().as_str())
         .and_then(|remote| remote.with_refspecs([specification.as_str()], gix::remote::Direction::Fetch))
         .map_err(git_error("the URL is wrong"))?
         .with_fetch_tags(gix::remote::fetch::Tags::None);
-    let outcome = remote
-        .connect(gix::remote::Direction::Fetch)
-        .map_err(git_error("the repository could not be reached"))?
-        .prepare_fetch(gix::progress::Discard, gix::remote::ref_map::Options::default())
-        .map_err(git_error("the repository could not be reached"))?
-        .receive(gix::progress::Discard, &AtomicBool::new(false))
-        .map_err(git_error("the repository could not be fetched"))?;
-    // An empty repository names a HEAD that points at nothing.
-    if outcome.ref_map.mappings.iter().all(|mapping| mapping.remote.as_id().is_none()) {
-        // The head fetched before is still in the mirror: it must not pass for one that is there.
-        let error = format!("{from} is not in the repository");
-        return Err(GitError { doing: "the branch is not there, or the repository is empty", error });
+    let budget = Arc::new(Budget::new(connection.limits));
+    let unreachable =
+        |error: &dyn std::fmt::Display| GitError { doing: UNREACHABLE, error: error.to_string() };
+    match url.scheme() {
+        Scheme::Http | Scheme::Https => {
+            let http = GuardedHttp::new(url, connection, budget).map_err(|error| unreachable(&error))?;
+            let parsed =
+                gix::Url::try_from(url.to_string().as_str()).map_err(git_error("the URL is wrong"))?;
+            let transport = HttpTransport::new_http(http, parsed, Protocol::V2, false);
+            receive(&remote, transport, revision, connection)?;
+        }
+        Scheme::Ssh => {
+            let (transport, _running) =
+                program::ssh(url, connection, budget).map_err(|error| unreachable(&error))?;
+            receive(&remote, transport, revision, connection)?;
+        }
+        Scheme::File => {
+            let local = url.local_path().unwrap_or_default();
+            let (transport, _running) =
+                program::local(&local, budget).map_err(|error| unreachable(&error))?;
+            receive(&remote, transport, revision, connection)?;
+        }
     }
     head(&repository)
 }
 
+/// What is said before the reason why a server could not be talked to.
+const UNREACHABLE: &str = "the repository could not be reached";
+
+fn receive(
+    remote: &gix::Remote<'_>,
+    transport: impl Transport,
+    revision: &Revision,
+    connection: &ReadyConnection,
+) -> Result<(), GitError> {
+    // gix asks here when a server wants to know who we are; what is configured was said already. No program and no
+    // person is asked.
+    let login = |action: gix::credentials::helper::Action| match action {
+        gix::credentials::helper::Action::Get(_) => Err(gix::Error::from_error(match connection.login() {
+            None => LoginError::Missing,
+            Some(_) => LoginError::Refused,
+        })),
+        gix::credentials::helper::Action::Store(_) | gix::credentials::helper::Action::Erase(_) => Ok(None),
+    };
+    let prepared = remote
+        .to_connection_with_transport(transport)
+        .with_credentials(login)
+        .prepare_fetch(gix::progress::Discard, gix::remote::ref_map::Options::default())
+        .map_err(git_error(UNREACHABLE))?;
+    if prepared.ref_map().mappings.is_empty() {
+        return Err(GitError {
+            doing: "there is nothing to fetch",
+            error: format!("the repository is empty or has no {revision}"),
+        });
+    }
+    let announced = prepared.ref_map().mappings.first().and_then(|mapping| mapping.remote.as_id());
+    let announced = announced.map(ToOwned::to_owned);
+    prepared
+        .receive(gix::progress::Discard, &AtomicBool::new(false))
+        .map_err(git_error("the repository could not be fetched"))?;
+    // A head that did not come leaves the old one in place; that must not pass for being up to date.
+    let arrived = remote.repo().find_reference(HEAD).ok();
+    let arrived = arrived.and_then(|reference| reference.try_id().map(gix::Id::detach));
+    if arrived != announced {
+        return Err(GitError {
+            doing: "the repository could not be fetched",
+            error: format!("the server did not send what it says its {revision} is"),
+        });
+    }
+    Ok(())
+}
+
 fn open(path: &Path) -> Result<gix::Repository, GitError> {
-    gix::open_opts(path, gix::open::Options::isolated()).map_err(git_error("the mirror could not be opened"))
+    let options = gix::open::Options::isolated()
+        .config_overrides([format!("gitoxide.objects.allocLimit={LARGEST_OBJECT}")]);
+    gix::open_opts(path, options).map_err(git_error("the mirror could not be opened"))
 }
 
 fn create(path: &Path) -> Result<gix::Repository, GitError> {

@@ -10,6 +10,7 @@
 //! Only [`git`] knows gix; no gix type is in any signature outside it. This crate must not know HTTP, pages, or
 //! how a template is processed.
 
+mod connection;
 pub mod directory;
 mod git;
 mod history;
@@ -19,8 +20,9 @@ mod schedule;
 pub mod source;
 mod watch;
 
+pub use connection::{Connection, CredentialSource, Credentials, Secret, SshOptions, SupplyCredentials};
 pub use scan::child::run_scan_child;
 pub use schedule::{
     Indexer, IndexerConfig, Outcome, RegistryConfig, RegistryStatus, State, SyncError, SyncStatistics,
 };
-pub use source::{Source, SourceError};
+pub use source::{Addresses, GitUrl, Revision, Scheme, Source, SourceError};

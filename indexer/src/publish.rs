@@ -98,7 +98,7 @@ pub(crate) fn publication(
     }
     Ok(Publication {
         commit,
-        branch: config.branch.clone(),
+        branch: config.revision.name().map(str::to_owned),
         title: registry_file.title,
         description: registry_file.description,
         maintainers: registry_file.maintainers,

@@ -24,8 +24,9 @@ use schema::{Digest, RegistryName};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
+use crate::connection::Connection;
 use crate::publish;
-use crate::source::Source;
+use crate::source::{Revision, Source, SourceError};
 use crate::watch::watch_directory;
 pub use status::{Outcome, RegistryStatus, State, SyncStatistics};
 pub(crate) use sync::Turn;
@@ -37,10 +38,20 @@ pub struct RegistryConfig {
     pub name: RegistryName,
     /// Where it comes from.
     pub source: Source,
-    /// The branch to read; the default one if not given.
-    pub branch: Option<String>,
+    /// The branch or tag to read; for Git sources.
+    pub revision: Revision,
+    /// How its server is reached; for Git sources.
+    pub connection: Connection,
     /// Who may see it; `None` leaves it as it was, and a new registry is public.
     pub visibility: Option<Visibility>,
+}
+
+impl RegistryConfig {
+    /// A registry of that name and source, with nothing special about it.
+    pub fn new(name: RegistryName, source: Source) -> RegistryConfig {
+        let (revision, connection) = (Revision::Default, Connection::default());
+        RegistryConfig { name, source, revision, connection, visibility: None }
+    }
 }
 
 /// How to index.
@@ -58,6 +69,10 @@ pub struct IndexerConfig {
     pub memory: u64,
     /// Time one fetch and scan may take.
     pub wall: Duration,
+    /// Bytes one fetch may receive.
+    pub fetch_bytes: u64,
+    /// How registries are reached that somebody adds over the API.
+    pub admitted: Connection,
     /// Whether a registry of the settings that they do not name any more is removed with everything published from
     /// it; otherwise it is detached.
     pub remove_unlisted: bool,
@@ -177,7 +192,7 @@ impl Indexer {
             }
             let config = match other.origin {
                 Origin::Settings => None,
-                Origin::Admin | Origin::Discovered => stored::read(&other),
+                Origin::Admin | Origin::Discovered => stored::read(&other, &shared.config.admitted),
             };
             match config {
                 Some(config) => shared.keep(config, "start"),
@@ -199,6 +214,23 @@ impl Indexer {
             dispatcher: Mutex::new(Some(dispatcher)),
             changing: tokio::sync::Mutex::default(),
         })
+    }
+
+    /// Judges a registry that somebody wants to add over the API: https or ssh, no credentials in the URL, no address
+    /// that is not public unless the operator allows it; reached as the operator says for all such registries. What
+    /// comes back is for [`Indexer::add`].
+    ///
+    /// # Errors
+    /// With the reason, for who asked.
+    pub fn admit(
+        &self,
+        name: RegistryName,
+        source: &str,
+        revision: Revision,
+    ) -> Result<RegistryConfig, SourceError> {
+        let connection = self.shared.config.admitted.clone();
+        let source = Source::parse_for_admin(source, connection.addresses)?;
+        Ok(RegistryConfig { name, source, revision, connection, visibility: None })
     }
 
     /// Adds a registry while the server runs, as its administrator asks, or changes where one comes from. It is

@@ -1,4 +1,10 @@
-//! Where a registry comes from: a Git URL, or a directory.
+//! Where a registry comes from: a Git URL, or a directory; and which branch or tag of it is read.
+//!
+//! A source is parsed once, at the edge, and holds no secret: credentials that were written into a URL are taken out
+//! of it at once and handed to the caller beside it. This module must not know how a repository is fetched.
+
+pub mod address;
+mod url;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,20 +12,20 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::connection::{Credentials, Secret};
+pub use address::Addresses;
+pub use url::{GitUrl, Scheme};
+
 /// A place registries are read from.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
-    /// A Git repository, by any URL Git knows of the allowed schemes.
+    /// A Git repository.
     Git(GitUrl),
     /// A directory on this machine, read as it is.
     Directory(PathBuf),
 }
 
-/// A Git URL of an allowed scheme. Its credentials are never shown or logged.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GitUrl(String);
-
-/// Why a text is not a source.
+/// Why a text is not a source, or not one that is allowed here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// No text.
@@ -29,104 +35,119 @@ pub enum SourceError {
     #[error("`{0}` is not a scheme registries are fetched by; use https, http, ssh or file, or a directory")]
     Scheme(String),
     /// A URL that the transport could read as an option.
-    #[error("the host or path of the URL begins with a dash")]
+    #[error("the user, host or path of the URL begins with a dash, which a program could take for an option")]
     Dash,
-    /// Control characters.
-    #[error("the source contains control characters")]
-    Control,
+    /// Control characters, white space, backslashes: what different readers of URLs read differently.
+    #[error("the source contains white space, a backslash or control characters")]
+    Character,
+    /// No host, or one that is none.
+    #[error("`{0}` is not a host name or address")]
+    Host(String),
+    /// A port that is none.
+    #[error("`{0}` is not a port")]
+    Port(String),
+    /// A user name with characters that have a meaning to programs.
+    #[error("the user name of the URL has characters other than letters, digits, `.`, `_`, `+` and `-`")]
+    User,
+    /// No path.
+    #[error("the URL has no path to a repository")]
+    Path,
+    /// `?` or `#`.
+    #[error("a repository's URL has no `?` or `#`")]
+    Query,
+    /// A password in an ssh URL.
+    #[error("ssh takes a key, not a password: remove it from the URL and give `ssh-key`")]
+    SshPassword,
+    /// A password where none may be written.
+    #[error(
+        "the URL holds credentials; they do not belong in it: give `username`, and `password-file` or `password-env`"
+    )]
+    Credentials,
     /// A directory that is not there.
     #[error("`{0}` is not a directory")]
     NoDirectory(String),
+    /// A scheme, or a directory, that only who starts the server may give.
+    #[error(
+        "only https and ssh URLs can be registered over the API; `{0}` is for the server's own configuration"
+    )]
+    NotForApi(String),
+    /// An address that is not public.
+    #[error("{0}")]
+    Address(#[from] address::Forbidden),
+    /// A branch or tag name that Git does not allow.
+    #[error("`{0}` is not the name of a branch or tag")]
+    Revision(String),
 }
 
-/// Schemes that are fetched. Not `git` (no integrity) and nothing that runs a helper program.
-const SCHEMES: [&str; 4] = ["https", "http", "ssh", "file"];
-
 impl Source {
-    /// Reads a source as flags and files write it; directories are made absolute against `base`.
+    /// Reads a source that holds no credentials; directories are made absolute against `base`.
     ///
     /// # Errors
     /// See [`SourceError`].
     pub fn parse(text: &str, base: &Path) -> Result<Source, SourceError> {
+        match Source::parse_with_credentials(text, base)? {
+            (source, None) => Ok(source),
+            (_, Some(_)) => Err(SourceError::Credentials),
+        }
+    }
+
+    /// Reads a source as flags and files write it: what a URL holds before its `@` comes back as credentials.
+    ///
+    /// # Errors
+    /// See [`SourceError`].
+    pub fn parse_with_credentials(
+        text: &str,
+        base: &Path,
+    ) -> Result<(Source, Option<Credentials>), SourceError> {
         if text.is_empty() {
             return Err(SourceError::Empty);
         }
-        if text.chars().any(char::is_control) {
-            return Err(SourceError::Control);
+        if text.contains("://") || text.contains("::") || url::is_scp_like(text) {
+            let (url, credentials) = GitUrl::parse(text)?;
+            return Ok((Source::Git(url), credentials));
         }
-        if text.contains("://") || text.contains("::") || looks_like_scp(text) {
-            return Ok(Source::Git(text.parse()?));
+        if text.chars().any(char::is_control) {
+            return Err(SourceError::Character);
         }
         let path = base.join(text);
         match path.canonicalize() {
-            Ok(path) if path.is_dir() => Ok(Source::Directory(path)),
+            Ok(path) if path.is_dir() => Ok((Source::Directory(path), None)),
             _ => Err(SourceError::NoDirectory(text.to_owned())),
         }
     }
-}
 
-/// `git@host:path`, which Git reads as ssh.
-fn looks_like_scp(text: &str) -> bool {
-    let Some((host, path)) = text.split_once(':') else { return false };
-    host.contains('@') && !host.contains('/') && !path.is_empty()
-}
-
-impl GitUrl {
-    /// The URL as Git takes it, credentials included. For the transport only.
-    pub(crate) fn as_written(&self) -> &str {
-        &self.0
-    }
-
-    /// A text about this URL, such as a transport's error, without the URL's credentials.
-    pub(crate) fn redact(&self, text: &str) -> String {
-        let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
-        let authority = &rest[..rest.find('/').unwrap_or(rest.len())];
-        match authority.rsplit_once('@') {
-            Some((credentials, _)) => text.replace(&format!("{credentials}@"), ""),
-            None => text.to_owned(),
+    /// Reads a source that somebody registers over the API: https and ssh only, without credentials, and no address
+    /// that `addresses` forbids. A host that is a name is looked up and checked when it is connected to.
+    ///
+    /// # Errors
+    /// See [`SourceError`].
+    pub fn parse_for_admin(text: &str, addresses: Addresses) -> Result<Source, SourceError> {
+        if !text.contains("://") && !text.contains("::") && !url::is_scp_like(text) {
+            return Err(SourceError::NotForApi("a directory".to_owned()));
         }
-    }
-
-    /// The directory a `file` URL names.
-    pub(crate) fn local_path(&self) -> Option<PathBuf> {
-        self.0.strip_prefix("file://").map(PathBuf::from)
-    }
-}
-
-impl FromStr for GitUrl {
-    type Err = SourceError;
-
-    fn from_str(text: &str) -> Result<Self, SourceError> {
-        let rest = match text.split_once("://") {
-            Some((scheme, rest)) if SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) => rest,
-            Some((scheme, _)) => return Err(SourceError::Scheme(scheme.to_owned())),
-            None if text.contains("::") => {
-                return Err(SourceError::Scheme(text.split("::").next().unwrap_or_default().to_owned()));
+        let (url, credentials) = GitUrl::parse(text)?;
+        if credentials.is_some() {
+            return Err(SourceError::Credentials);
+        }
+        match url.scheme() {
+            Scheme::Https | Scheme::Ssh => {}
+            // On a machine of one's own, as tests are, there is no certificate either.
+            Scheme::Http if addresses == Addresses::Any => {}
+            scheme @ (Scheme::Http | Scheme::File) => {
+                return Err(SourceError::NotForApi(format!("{scheme}://")));
             }
-            None => text,
-        };
-        let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-        if rest.starts_with('-')
-            || host.starts_with('-')
-            || host.split_once(':').is_some_and(|(_, path)| path.starts_with('-'))
-        {
-            return Err(SourceError::Dash);
         }
-        Ok(GitUrl(text.to_owned()))
+        if let Some(address) = url.literal_address() {
+            addresses.check(address)?;
+        }
+        Ok(Source::Git(url))
     }
 }
 
-impl fmt::Display for GitUrl {
-    /// Without credentials, so that it can be shown and logged.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.split_once("://") {
-            Some((scheme, rest)) => {
-                let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-                let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-                write!(f, "{scheme}://{host}{path}")
-            }
-            None => f.write_str(&self.0),
-        }
+impl Source {
+    /// Whether what is sent to it can be read on the way.
+    pub fn is_in_the_clear(&self) -> bool {
+        matches!(self, Source::Git(url) if url.scheme() == Scheme::Http)
     }
 }
 
@@ -145,52 +166,98 @@ impl fmt::Debug for Source {
     }
 }
 
-impl fmt::Debug for GitUrl {
+/// The branch or tag of a repository that is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Revision {
+    /// Whatever the repository's `HEAD` names: its default branch.
+    #[default]
+    Default,
+    /// A branch.
+    Branch(RevisionName),
+    /// A tag.
+    Tag(RevisionName),
+}
+
+/// The name of a branch or tag, by the rules of git-check-ref-format(1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RevisionName(String);
+
+impl Revision {
+    /// A branch by its name.
+    ///
+    /// # Errors
+    /// When Git would not allow the name.
+    pub fn branch(name: &str) -> Result<Revision, SourceError> {
+        name.parse().map(Revision::Branch)
+    }
+
+    /// A tag by its name.
+    ///
+    /// # Errors
+    /// When Git would not allow the name.
+    pub fn tag(name: &str) -> Result<Revision, SourceError> {
+        name.parse().map(Revision::Tag)
+    }
+
+    /// The name, if one was asked for.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Revision::Default => None,
+            Revision::Branch(name) | Revision::Tag(name) => Some(&name.0),
+        }
+    }
+
+    /// The reference of the remote repository that it is.
+    pub(crate) fn reference(&self) -> String {
+        match self {
+            Revision::Default => "HEAD".to_owned(),
+            Revision::Branch(name) => format!("refs/heads/{}", name.0),
+            Revision::Tag(name) => format!("refs/tags/{}", name.0),
+        }
+    }
+}
+
+impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        match self {
+            Revision::Default => f.write_str("default branch"),
+            Revision::Branch(name) => write!(f, "branch {}", name.0),
+            Revision::Tag(name) => write!(f, "tag {}", name.0),
+        }
+    }
+}
+
+impl FromStr for RevisionName {
+    type Err = SourceError;
+
+    fn from_str(text: &str) -> Result<Self, SourceError> {
+        let segment = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+        let fine = text.len() <= 250
+            && text.split('/').all(segment)
+            && !text.starts_with('-')
+            && !text.ends_with('.')
+            && text != "@"
+            && !text.contains("..")
+            && !text.contains("@{")
+            && !text.contains(|c: char| c.is_control() || " ~^:?*[\\".contains(c));
+        if fine { Ok(RevisionName(text.to_owned())) } else { Err(SourceError::Revision(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for RevisionName {
+    type Error = SourceError;
+
+    fn try_from(text: String) -> Result<Self, SourceError> {
+        text.parse()
+    }
+}
+
+impl From<RevisionName> for String {
+    fn from(name: RevisionName) -> String {
+        name.0
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Attack row 15: nothing that runs a program or reads as an option gets to the transport.
-    #[test]
-    fn only_known_schemes_are_fetched() {
-        let parse = |text: &str| Source::parse(text, Path::new("/"));
-        for good in [
-            "https://example.org/a.git",
-            "http://[::1]:80/a",
-            "ssh://git@host/a",
-            "file:///tmp/a.git",
-            "git@host:a/b.git",
-        ] {
-            assert!(matches!(parse(good), Ok(Source::Git(_))), "{good}");
-        }
-        for bad in [
-            "ext::sh -c id",
-            "git://host/a",
-            "https+x://a",
-            "ssh://-oProxyCommand=x/a",
-            "git@-oProxyCommand=x:a",
-            "git@host:-x",
-            "a\nb",
-            "",
-        ] {
-            assert!(parse(bad).is_err(), "{bad}");
-        }
-        assert!(matches!(parse("tmp"), Ok(Source::Directory(_))));
-        assert!(matches!(parse("no/such/place"), Err(SourceError::NoDirectory(_))));
-    }
-
-    #[test]
-    fn credentials_are_never_shown() {
-        let source = Source::parse("https://me:secret@example.org/a.git", Path::new("/")).unwrap();
-        assert_eq!(source.to_string(), "https://example.org/a.git");
-        assert!(!format!("{source:?}").contains("secret"));
-        let Source::Git(url) = source else { unreachable!("it is a URL") };
-        let said = url.redact("no answer from https://me:secret@example.org/a.git/info/refs");
-        assert_eq!(said, "no answer from https://example.org/a.git/info/refs");
-    }
-}
+mod tests;

@@ -296,6 +296,7 @@ impl Walk<'_> {
     /// Finds the templates at the root of a collection; deeper ones cannot be referenced, and a finding says so.
     fn collection(&mut self, collection: &Collection, all: &[Collection]) -> Result<(), TreeError> {
         let Some(children) = self.children(&collection.path)? else { return Ok(()) };
+        let mut group_entries = self.limits.group_entries;
         let mut announced = collection.name.is_none();
         if announced {
             self.sink.collection(collection);
@@ -313,7 +314,7 @@ impl Walk<'_> {
                 }
                 self.template(collection, &directory, &path, inside)?;
             } else if collection.name.is_some() && !inside.directories.is_empty() {
-                self.group(&path, inside, all)?;
+                self.group(&path, inside, all, &mut group_entries)?;
             }
         }
         // A mapped collection is listed even while it is empty: its maintainer has said that it exists.
@@ -324,20 +325,42 @@ impl Walk<'_> {
     }
 
     /// A directory between a collection and templates: valid, but what is in it cannot be referenced.
-    fn group(&mut self, path: &str, children: Children, all: &[Collection]) -> Result<(), TreeError> {
+    ///
+    /// A tree may hold itself many times over and so stand for more directories than there are in the world; `left`
+    /// bounds what is looked at, and the rest of the registry does not suffer for it.
+    fn group(
+        &mut self,
+        path: &str,
+        children: Children,
+        all: &[Collection],
+        left: &mut u64,
+    ) -> Result<(), TreeError> {
+        if *left == 0 {
+            return Ok(());
+        }
         let mut stack = vec![(path.to_owned(), children)];
         let mut found = BTreeMap::<String, Vec<String>>::new();
-        while let Some((path, children)) = stack.pop() {
+        'walk: while let Some((parent, children)) = stack.pop() {
             for (directory, _) in children.directories {
-                let child = paths::join(&path, &directory);
+                let child = paths::join(&parent, &directory);
                 if child.matches('/').count() > self.limits.version_depth
                     || all.iter().any(|other| other.path == child)
                 {
                     continue;
                 }
+                let before = self.left;
                 let Some(inside) = self.children(&child)? else { continue };
+                *left = left.saturating_sub(before - self.left);
+                if *left == 0 {
+                    let message = format!(
+                        "there are more than {} entries below the directory; no more templates are looked for in it",
+                        self.limits.group_entries
+                    );
+                    self.sink.finding(Finding::new(&rules::TREE_TOO_LARGE, path, message));
+                    break 'walk;
+                }
                 if inside.has_versions() {
-                    found.entry(path.clone()).or_default().push(directory);
+                    found.entry(parent.clone()).or_default().push(directory);
                 } else {
                     stack.push((child, inside));
                 }

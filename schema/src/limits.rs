@@ -16,6 +16,8 @@ pub struct TreeLimits {
     pub directory_entries: usize,
     /// Entries looked at in one walk of a registry.
     pub walk_entries: u64,
+    /// Entries looked at below one collection for templates that are too deep to be referenced.
+    pub group_entries: u64,
     /// Bytes of `registry.yaml`.
     pub registry_file_bytes: u64,
 }
@@ -28,6 +30,7 @@ impl Default for TreeLimits {
             version_depth: 16,
             directory_entries: 200_000,
             walk_entries: 5_000_000,
+            group_entries: 50_000,
             registry_file_bytes: 256 << 10,
         }
     }

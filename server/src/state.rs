@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use catalog::{Catalog, Snapshot, Viewer};
-use indexer::{Indexer, RegistryConfig, RegistryStatus, SyncError, SyncStatistics};
+use indexer::{Indexer, RegistryConfig, RegistryStatus, Revision, SourceError, SyncError, SyncStatistics};
 use schema::processing::Step;
 use schema::reference::Home;
 use schema::{Kind, RegistryName};
@@ -68,6 +68,14 @@ pub trait Syncs: Send + Sync + 'static {
     /// Figures of the queue; what ended since the last call is told once.
     fn statistics(&self) -> SyncStatistics;
 
+    /// Judges a source that somebody names over the API, and says how it is reached.
+    fn admit(
+        &self,
+        name: RegistryName,
+        source: &str,
+        revision: Revision,
+    ) -> Result<RegistryConfig, SourceError>;
+
     /// Adds a registry while the server runs, or changes where one comes from; it is there after a restart.
     fn add(&self, registry: RegistryConfig) -> BoxFuture<'_, Result<(), SyncError>>;
 
@@ -85,6 +93,15 @@ impl Syncs for Arc<Indexer> {
 
     fn statistics(&self) -> SyncStatistics {
         Indexer::statistics(self)
+    }
+
+    fn admit(
+        &self,
+        name: RegistryName,
+        source: &str,
+        revision: Revision,
+    ) -> Result<RegistryConfig, SourceError> {
+        Indexer::admit(self, name, source, revision)
     }
 
     fn add(&self, registry: RegistryConfig) -> BoxFuture<'_, Result<(), SyncError>> {

@@ -80,6 +80,7 @@ fn findings(server: &Server) -> Vec<Value> {
     findings
 }
 
+/// Attack rows 2, 4, 5, 6 and 8, each in a version beside a good one.
 #[test]
 fn a_poisoned_version_does_not_hide_its_siblings() {
     if !git_or_skip() {

@@ -15,6 +15,14 @@ use std::time::Duration;
 /// Largest body of a request: what a client says it has. Never a pack, for nobody pushes here.
 const LARGEST_BODY: u64 = 64 << 20;
 
+/// A connection: of TCP, or of something on top of it.
+pub(crate) trait Stream: Read + Write {}
+
+impl<T: Read + Write> Stream for T {}
+
+/// What is put on top of a TCP connection, such as TLS.
+type Wrap = Box<dyn Fn(TcpStream) -> io::Result<Box<dyn Stream>> + Send + Sync>;
+
 /// A running remote.
 pub(crate) struct GitRemote {
     address: SocketAddr,
@@ -24,6 +32,9 @@ pub(crate) struct GitRemote {
 
 struct Shared {
     root: PathBuf,
+    /// What `Authorization` must say.
+    authorization: Option<String>,
+    wrap: Option<Wrap>,
     failing: AtomicBool,
     stopping: AtomicBool,
     requests: AtomicU64,
@@ -32,10 +43,21 @@ struct Shared {
 impl GitRemote {
     /// Serves the repositories below `root` on a free port of the loopback interface.
     pub(crate) fn serve(root: &Path) -> io::Result<GitRemote> {
+        GitRemote::serve_with(root, None, None)
+    }
+
+    /// The same to those only who send this `Authorization`, on top of what `wrap` makes of a connection.
+    pub(crate) fn serve_with(
+        root: &Path,
+        authorization: Option<&str>,
+        wrap: Option<Wrap>,
+    ) -> io::Result<GitRemote> {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             root: root.canonicalize()?,
+            authorization: authorization.map(str::to_owned),
+            wrap,
             failing: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             requests: AtomicU64::new(0),
@@ -93,28 +115,41 @@ struct Request {
     content_type: String,
     content_encoding: String,
     git_protocol: String,
+    authorization: String,
     body: Vec<u8>,
 }
 
 impl Shared {
-    fn answer(&self, mut stream: TcpStream) -> io::Result<()> {
+    fn answer(&self, stream: TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(Duration::from_secs(20)))?;
         stream.set_write_timeout(Some(Duration::from_secs(60)))?;
-        let request = read_request(&mut BufReader::new(stream.try_clone()?), &mut stream)?;
+        let raw = stream.try_clone()?;
+        let wrapped = match &self.wrap {
+            Some(wrap) => wrap(stream)?,
+            None => Box::new(stream),
+        };
+        let mut reader = BufReader::new(wrapped);
+        let request = read_request(&mut reader)?;
+        let mut stream = reader.into_inner();
         self.requests.fetch_add(1, Ordering::SeqCst);
+        let refuse = |stream: &mut dyn Stream, status: &str| {
+            write!(stream, "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        };
         if self.failing.load(Ordering::SeqCst) {
-            write!(
-                stream,
-                "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-            )?;
+            refuse(&mut *stream, "503 Service Unavailable")?;
+        } else if self.authorization.as_ref().is_some_and(|wanted| *wanted != request.authorization) {
+            refuse(&mut *stream, "401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"Git\"")?;
         } else {
-            self.run(&request, &mut stream)?;
+            self.run(&request, &mut *stream)?;
         }
-        stream.shutdown(Shutdown::Both)
+        stream.flush()?;
+        // What is on top of TCP says goodbye when it is dropped.
+        drop(stream);
+        raw.shutdown(Shutdown::Both)
     }
 
     /// Runs `git http-backend` for one request, as RFC 3875 says, and passes on what it writes as it writes it.
-    fn run(&self, request: &Request, stream: &mut TcpStream) -> io::Result<()> {
+    fn run(&self, request: &Request, mut stream: &mut dyn Stream) -> io::Result<()> {
         let mut backend = Command::new("git");
         backend
             .arg("http-backend")
@@ -146,7 +181,7 @@ impl Shared {
         let body = request.body.clone();
         let feeder = std::thread::spawn(move || input.write_all(&body));
         let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        let passed = pass_on(&mut BufReader::new(output), stream);
+        let passed = pass_on(&mut BufReader::new(output), &mut stream);
         let _ = child.kill();
         let _ = child.wait();
         let _ = feeder.join();
@@ -154,8 +189,8 @@ impl Shared {
     }
 }
 
-/// Reads one request; `stream` is where `100 Continue` goes.
-fn read_request(reader: &mut impl BufRead, stream: &mut impl Write) -> io::Result<Request> {
+/// Reads one request, from a connection that `100 Continue` can be written to.
+fn read_request(reader: &mut BufReader<Box<dyn Stream>>) -> io::Result<Request> {
     let mut request = Request::default();
     let first = line(reader)?;
     let mut words = first.split(' ');
@@ -174,7 +209,8 @@ fn read_request(reader: &mut impl BufRead, stream: &mut impl Write) -> io::Resul
             "content-type" => request.content_type = value,
             "content-encoding" => request.content_encoding = value,
             "git-protocol" => request.git_protocol = value,
-            "expect" => stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?,
+            "authorization" => request.authorization = value,
+            "expect" => reader.get_mut().write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?,
             _ => {}
         }
     }

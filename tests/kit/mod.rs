@@ -3,10 +3,14 @@
 mod client;
 mod expect;
 pub(crate) mod git_http;
+pub(crate) mod hostile;
+pub(crate) mod objects;
 pub(crate) mod process;
 pub(crate) mod registries;
 pub(crate) mod repository;
 mod server;
+pub(crate) mod sshd;
+pub(crate) mod tls;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

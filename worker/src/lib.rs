@@ -24,7 +24,7 @@ mod tail;
 
 pub use build_id::build_id;
 pub use child::{Child, ChildConfig, ChildError, Limit, own_executable};
-pub use confine::{Confinement, Guard};
+pub use confine::{Confinement, Guard, Reach};
 pub use inside::{run_worker, run_worker_with};
 pub use pool::{Job, Pool, PoolConfig, PoolError, Stats, WorkerError, run_once};
 

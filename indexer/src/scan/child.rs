@@ -64,8 +64,8 @@ fn run(job: &Job, stream: &mut Stream<'_>) -> Result<(), String> {
             return Ok(());
         }
         Source::Git(url) => {
-            let commit =
-                git::fetch(&job.mirror, url, job.branch.as_deref()).map_err(|error| error.to_string())?;
+            let commit = git::fetch(&job.mirror, url, &job.revision, &job.connection)
+                .map_err(|error| error.to_string())?;
             stream.tell(&Message::Fetched { commit: Some(commit.clone()) });
             // The parent is waiting to know.
             stream.flush();

@@ -10,23 +10,20 @@ use schema::layout::Collection;
 use schema::registry_file::RegistryFile;
 use schema::{CollectionName, Finding, TemplateName, Version};
 use tokio::task::JoinHandle;
-use worker::confine::SYSTEM_READABLE;
-use worker::{Child, ChildConfig};
+use worker::confine::{NETWORK_READABLE, PROGRAMS_READABLE};
+use worker::{Child, ChildConfig, Reach};
 
 use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, Walked, decode};
 use crate::history::Bringer;
 use crate::publish;
 use crate::schedule::{SyncError, Turn};
-use crate::source::Source;
+use crate::source::{Scheme, Source};
 
 /// Contents are stored when this many bytes have come together: small enough for a short transaction.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// Or this many contents.
 const BATCH_COUNT: usize = 512;
-
-/// Variables the child gets from this process, if they are set: to find `git` and `ssh`, and keys for them.
-const PASSED: [&str; 4] = ["PATH", "HOME", "SSH_AUTH_SOCK", "SSL_CERT_FILE"];
 
 /// A fetch of which nothing is heard for this long waits for its server: somebody else may have its turn.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -38,6 +35,8 @@ pub(crate) struct ScanConfig {
     pub(crate) arguments: Vec<OsString>,
     pub(crate) memory: u64,
     pub(crate) wall: Duration,
+    /// Bytes of any file it writes into the mirror.
+    pub(crate) file_size: u64,
 }
 
 /// What a scan gave.
@@ -153,36 +152,62 @@ async fn fetched(child: &mut Child, turn: &mut Turn) -> Result<Option<Vec<u8>>, 
     Ok(frame?)
 }
 
+/// What a child gets: for each way to reach a source, the files and calls that way needs and no more.
 fn child_config(config: &ScanConfig, job: &Job) -> ChildConfig {
-    let system = || SYSTEM_READABLE.iter().map(PathBuf::from);
-    let (network, readable, writable) = match &job.source {
-        Source::Directory(path) => (false, vec![path.clone()], Vec::new()),
-        Source::Git(url) => {
-            let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".ssh"));
-            let readable = system().chain(home).chain(url.local_path());
-            (true, readable.collect(), vec![job.mirror.clone(), "/dev/null".into()])
-        }
-    };
-    let passed = PASSED.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
-    // No prompts, and nothing from configuration files: a stranger's URL could lean on them, and git gives up on one
-    // it may not read.
-    let fixed = [
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o StrictHostKeyChecking=yes"),
-    ];
-    let environment = passed.chain(fixed.into_iter().map(|(name, value)| (name.into(), value.into())));
-    ChildConfig {
+    let mut child = ChildConfig {
         program: config.program.clone(),
         arguments: config.arguments.clone(),
-        environment: environment.collect(),
+        environment: Vec::new(),
         memory: Some(config.memory),
         wall: config.wall,
-        network,
-        readable,
-        writable,
+        file_size: None,
+        reach: Reach::Nothing,
+        readable: Vec::new(),
+        writable: Vec::new(),
+    };
+    let url = match &job.source {
+        Source::Directory(path) => {
+            child.readable.push(path.clone());
+            return child;
+        }
+        Source::Git(url) => url,
+    };
+    let mut pass = |name: &str| {
+        let value = std::env::var_os(name)?;
+        child.environment.push((name.into(), value.clone()));
+        Some(PathBuf::from(value))
+    };
+    child.file_size = Some(config.file_size);
+    child.writable.push(job.mirror.clone());
+    match url.scheme() {
+        Scheme::Https | Scheme::Http => {
+            child.reach = Reach::Network;
+            child.readable.extend(paths(NETWORK_READABLE));
+            child.readable.extend(["SSL_CERT_FILE", "SSL_CERT_DIR"].iter().filter_map(|name| pass(name)));
+        }
+        Scheme::Ssh => {
+            child.reach = Reach::NetworkAndPrograms;
+            child.readable.extend(paths(NETWORK_READABLE));
+            child.readable.extend(paths(PROGRAMS_READABLE));
+            let ssh = &job.connection.ssh;
+            child.readable.extend(ssh.key.iter().chain(&ssh.known_hosts).cloned());
+            pass("PATH");
+            if ssh.agent {
+                child.readable.extend(pass("SSH_AUTH_SOCK"));
+            }
+        }
+        Scheme::File => {
+            child.reach = Reach::Programs;
+            child.readable.extend(paths(PROGRAMS_READABLE));
+            child.readable.extend(url.local_path());
+            pass("PATH");
+        }
     }
+    child
+}
+
+fn paths(list: &[&str]) -> impl Iterator<Item = PathBuf> {
+    list.iter().map(PathBuf::from)
 }
 
 /// Contents on their way into the store. One batch is stored while the next one comes together.

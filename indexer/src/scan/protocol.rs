@@ -11,8 +11,9 @@ use schema::registry_file::RegistryFile;
 use schema::{CollectionName, Digest, Finding, Inspection, Kind, TemplateName, Version};
 use serde::{Deserialize, Serialize};
 
+use crate::connection::ReadyConnection;
 use crate::history::Bringer;
-use crate::source::Source;
+use crate::source::{Revision, Source};
 
 /// Changes whenever a scan of the same tree could find something else, so that nothing old is taken for known.
 const SCAN: &str = concat!(env!("CARGO_PKG_VERSION"), ".2");
@@ -24,7 +25,9 @@ pub(crate) const LARGEST_FRAME: u64 = 48 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) source: Source,
-    pub(crate) branch: Option<String>,
+    pub(crate) revision: Revision,
+    /// How the server is reached: here are the secrets, and the job is neither stored nor logged.
+    pub(crate) connection: ReadyConnection,
     /// Where the bare mirror is; for Git sources.
     pub(crate) mirror: PathBuf,
     /// The commit that is published, if all of it was scanned by this very code: what it has need not be looked at.

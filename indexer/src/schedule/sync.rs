@@ -7,6 +7,7 @@ use catalog::{SyncFailure, Viewer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Outcome, Registry, Shared, State, SyncError, mirror, now};
+use crate::connection::FetchLimits;
 use crate::directory::DirectoryTree;
 use crate::publish;
 use crate::scan::parent::{Scan, ScanConfig, scan};
@@ -82,9 +83,12 @@ async fn sync(shared: &Shared, registry: &Registry, turn: &mut Turn) -> Result<O
         return Ok(Outcome::Unchanged);
     }
     let (erased, closed) = publish::erased(before.map(|registry| &**registry));
+    let limits = FetchLimits::new(shared.config.fetch_bytes, shared.config.wall);
+    let connection = config.connection.ready(limits).map_err(|error| SyncError::new(error.to_string()))?;
     let job = Job {
         source: config.source.clone(),
-        branch: config.branch.clone(),
+        revision: config.revision.clone(),
+        connection,
         mirror: mirror(&shared.config.mirrors, name),
         published: current.and_then(|registry| registry.commit.clone()),
         before: before.and_then(|registry| registry.commit.clone()),
@@ -98,6 +102,8 @@ async fn sync(shared: &Shared, registry: &Registry, turn: &mut Turn) -> Result<O
         arguments: shared.config.arguments.clone(),
         memory: shared.config.memory,
         wall: shared.config.wall,
+        // Completing a pack that builds on what is there makes it larger than what was received.
+        file_size: shared.config.fetch_bytes.saturating_mul(2),
     };
     let count = |versions| registry.state(State::Scanning { versions });
     let before = before.map(|registry| &**registry);

@@ -201,3 +201,16 @@ fn a_tree_bomb_ends_the_walk() {
     let limits = TreeLimits { walk_entries: 20, ..TreeLimits::default() };
     assert!(scan(&tree, &limits, &mut Seen::default()).is_err());
 }
+
+#[test]
+fn groups_that_are_too_large_do_not_hide_what_is_beside_them() {
+    let mut tree = version(MemoryTree::new(), "fine/v1", "fine");
+    for index in 0..50 {
+        tree = tree.file(format!("c/group/g{index}/d/x"), "");
+    }
+    let limits = TreeLimits { group_entries: 20, ..TreeLimits::default() };
+    let mut seen = Seen::default();
+    scan(&tree, &limits, &mut seen).unwrap();
+    assert!(seen.has("tree-too-large", "c/group"));
+    assert_eq!(seen.served().len(), 1);
+}

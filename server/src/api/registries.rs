@@ -1,6 +1,5 @@
 //! `/api/v1/registries` and `/api/v1/registries/<name>`: what this server holds, and who may see it.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -9,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use catalog::{RegistrySnapshot, Scope, Snapshot, TokenName, Visibility};
 use http::header::LOCATION;
 use http::{HeaderValue, Request, StatusCode, Uri};
-use indexer::{RegistryConfig, Source};
+use indexer::{RegistryConfig, Revision};
 use schema::RegistryName;
 use wire::ProblemKind;
 use wire::registries::{NewRegistry, RegistryChange};
@@ -152,8 +151,11 @@ pub(crate) async fn add_registry(
     let by = require_on(&caller, Scope::Admin, &name)?.token.name.clone();
     let visibility = asked.visibility.map(|visibility| visibility.parse::<Visibility>()).transpose();
     let visibility = visibility.map_err(|error| wrong("visibility", error.to_string()))?;
-    let source = admin_source(&asked.source).map_err(|detail| {
-        wrong("source", detail).hint("Directories and other schemes are for the settings of the server.")
+    let revision = asked.branch.as_deref().map_or(Ok(Revision::Default), Revision::branch);
+    let revision = revision.map_err(|error| wrong("branch", error.to_string()))?;
+    let admitted = app.syncs.admit(name.clone(), &asked.source, revision).map_err(|error| {
+        wrong("source", error.to_string())
+            .hint("Directories and other schemes are for the settings of the server.")
     })?;
     if app.catalog.snapshot().registries.contains_key(&name) {
         return Err(ApiError::new(
@@ -165,7 +167,7 @@ pub(crate) async fn add_registry(
     }
     // Said, for `None` would leave it as it was for a registry of the settings that is added at the same moment.
     let visibility = Some(visibility.unwrap_or_default());
-    let config = RegistryConfig { name: name.clone(), source, branch: asked.branch, visibility };
+    let config = RegistryConfig { visibility, ..admitted };
     app.syncs.add(config).await.map_err(ApiError::internal)?;
     tracing::info!(registry = %name, %by, "a registry was added");
     let snapshot = app.catalog.snapshot();
@@ -213,84 +215,4 @@ fn allowed(app: &App, caller: &Caller, asked: &str) -> Result<(RegistryName, Tok
     };
     let by = require_on(caller, Scope::Admin, &name)?.token.name.clone();
     Ok((name, by))
-}
-
-/// A source that somebody names over the API: a Git repository by https or ssh, without credentials, and at no
-/// address that says itself that it is not public. Nobody reads this machine's files or its network with a token.
-fn admin_source(text: &str) -> Result<Source, String> {
-    let (scheme, rest) =
-        text.split_once("://").ok_or("write the URL of a Git repository, with https:// or ssh://")?;
-    if scheme != "https" && scheme != "ssh" {
-        return Err(format!("`{scheme}` is not allowed here; write https:// or ssh://"));
-    }
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
-    if user.contains(':') || scheme == "https" && !user.is_empty() {
-        return Err("the URL holds credentials, which do not belong in it".to_owned());
-    }
-    let host = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    let local = host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost");
-    // Without a dot it is a name of this network, or an address written as one number.
-    if local || host.is_empty() || (!host.contains('.') && !host.contains(':')) || is_address(host) {
-        return Err(format!(
-            "`{}` is not the name of a public host",
-            schema::finding::shown(host.as_bytes())
-        ));
-    }
-    Source::parse(text, Path::new("/")).map_err(|error| error.to_string())
-}
-
-/// Whether a host is an address, however it is written: a repository is named, and its name is checked when it is
-/// connected to.
-fn is_address(host: &str) -> bool {
-    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
-    host.contains(':')
-        || last.is_empty()
-        || last.bytes().all(|byte| byte.is_ascii_digit())
-        || last.starts_with("0x")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::admin_source;
-
-    /// Attack row 15, for whoever has a token: what is no public Git repository by https or ssh is not registered.
-    #[test]
-    fn only_public_repositories_are_registered_over_the_api() {
-        for good in
-            ["https://github.com/a/b.git", "ssh://git@git.example:2222/a/b", "https://git.example:8443/a/b"]
-        {
-            assert!(admin_source(good).is_ok(), "{good}");
-        }
-        for bad in [
-            "",
-            "/srv/git",
-            "examples/registry",
-            "file:///etc",
-            "http://github.com/a/b",
-            "git://github.com/a/b",
-            "ext::sh -c id",
-            "git@host:a/b",
-            "https://me:secret@github.com/a/b",
-            "https://token@github.com/a/b",
-            "ssh://git:secret@git.example/a",
-            "https://localhost/a",
-            "https://git.localhost/a",
-            "https://127.0.0.1/a",
-            "https://169.254.169.254/latest",
-            "https://10.0.0.1:8443/a",
-            "https://[::1]/a",
-            "https://2130706433/a",
-            "https://0x7f.0x1/a",
-            "https://127.1/a",
-            "https://intranet/a",
-            "https:///a",
-            "ssh://-oProxyCommand=x.y/a",
-        ] {
-            assert!(admin_source(bad).is_err(), "{bad}");
-        }
-    }
 }

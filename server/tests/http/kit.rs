@@ -101,6 +101,16 @@ impl Syncs for UpToDate {
         names.into_iter().map(ready).collect()
     }
 
+    fn admit(
+        &self,
+        name: RegistryName,
+        source: &str,
+        revision: indexer::Revision,
+    ) -> Result<RegistryConfig, indexer::SourceError> {
+        let source = indexer::Source::parse_for_admin(source, indexer::Addresses::Public)?;
+        Ok(RegistryConfig { revision, ..RegistryConfig::new(name, source) })
+    }
+
     fn add(&self, registry: RegistryConfig) -> BoxFuture<'_, Result<(), SyncError>> {
         Box::pin(async move {
             let (source, visibility) = (registry.source.to_string(), registry.visibility);

@@ -111,6 +111,10 @@ pub(super) fn explain(status: ExitStatus, tail: &Tail, memory: Option<u64>) -> R
         let message = "stopped at the limit of processor time: look for a loop that does not end".to_owned();
         return Err(ChildError::Limit { what: Limit::Wall, message });
     }
+    if status.signal() == Some(libc::SIGXFSZ) {
+        let message = "stopped: it wrote a file larger than it may".to_owned();
+        return Err(ChildError::Limit { what: Limit::Output, message });
+    }
     // How a panic ends is known from its message.
     const PANICKED: Option<i32> = Some(101);
     let how = match (status.code(), status.signal()) {
@@ -161,6 +165,7 @@ mod tests {
             "\nthread 'main' has overflowed its stack\nfatal runtime error: stack overflow, aborting\n";
         assert_eq!(limit(explained(libc::SIGABRT, overflow)).0, Limit::Stack);
         assert_eq!(limit(explained(libc::SIGXCPU, "")).0, Limit::Wall);
+        assert_eq!(limit(explained(libc::SIGXFSZ, "")).0, Limit::Output);
         let died = |message: &str| Err(ChildError::Died { message: message.to_owned() });
         assert_eq!(explained(libc::SIGKILL, ""), died("it was killed from outside"));
         assert_eq!(

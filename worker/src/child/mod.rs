@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::build_id;
-use crate::confine::{self, Confine, Confinement};
+use crate::confine::{self, Confine, Confinement, Limits, Reach};
 use crate::frames::{self, FrameError};
 use crate::protocol::{self, Greeting, LONGEST_GREETING, Ready};
 use crate::tail::Tail;
@@ -47,9 +47,11 @@ pub struct ChildConfig {
     pub memory: Option<u64>,
     /// How long it may take in all, from its start.
     pub wall: Duration,
-    /// Whether it may use the network, and start programs, which some Git transports need.
-    pub network: bool,
-    /// What it may read; with `network` also see [`confine::SYSTEM_READABLE`].
+    /// Bytes of any file it may write; `None`: no limit.
+    pub file_size: Option<u64>,
+    /// Whether it may use the network or start programs, which some Git transports need.
+    pub reach: Reach,
+    /// What it may read; for what a reach takes see [`confine::NETWORK_READABLE`] and [`confine::PROGRAMS_READABLE`].
     pub readable: Vec<PathBuf>,
     /// What it may read and write.
     pub writable: Vec<PathBuf>,
@@ -64,7 +66,8 @@ impl ChildConfig {
             environment: Vec::new(),
             memory: None,
             wall: Duration::from_secs(60),
-            network: false,
+            file_size: None,
+            reach: Reach::Nothing,
             readable: Vec::new(),
             writable: Vec::new(),
         }
@@ -104,7 +107,8 @@ impl Child {
                 .map_err(|error| ChildError::Start { message: error.to_string() })
         };
         let files = (absolute(config.readable)?, absolute(config.writable)?);
-        let confine = confine::for_child(config.memory, std::process::id(), config.network, files);
+        let limits = Limits { data: config.memory, file_size: config.file_size, ..Limits::default() };
+        let confine = confine::for_child(limits, std::process::id(), config.reach, files);
         let command = command(&config.program, &config.arguments, config.environment)?;
         Child::start_confined(command, confine, config.memory, config.wall).await
     }

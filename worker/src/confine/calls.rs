@@ -22,8 +22,12 @@ pub enum Calls {
     Any,
     /// All but sockets, starting programs, and those that change the system or look into other processes.
     Local,
-    /// All but those that change the system or look into other processes.
+    /// All but starting programs, and those that change the system or look into other processes.
     Network,
+    /// All but sockets, and those that change the system or look into other processes.
+    Programs,
+    /// All but those that change the system or look into other processes.
+    NetworkAndPrograms,
     /// Memory, time, randomness, the standard pipes, and an end: no thread, no file, no socket, no program.
     Compute,
 }
@@ -62,8 +66,14 @@ const SYSTEM: &[i64] = &[
     libc::SYS_userfaultfd,
 ];
 
+/// Refused to a child that may not start programs, too.
+const STARTING: &[i64] = &[libc::SYS_execve, libc::SYS_execveat];
+
 /// Refused to a child without network, too.
-const OUTWARD: &[i64] = &[libc::SYS_execve, libc::SYS_execveat, libc::SYS_socket, libc::SYS_socketpair];
+const OUTWARD: &[i64] = &[libc::SYS_socket];
+
+/// Refused to a child without either, too. Rust's library starts programs with the help of a pair of sockets.
+const PAIRS: &[i64] = &[libc::SYS_socketpair];
 
 /// What computing takes, whatever the arguments: the allocator's, the clock's, the random source's, those of
 /// signals and locks, and the ends.
@@ -93,8 +103,10 @@ const COMPUTE: &[i64] = &[
 pub(super) fn restrict(calls: Calls, descriptors: &[RawFd]) -> Guard {
     let filter = match calls {
         Calls::Any => return Guard::NotAsked,
-        Calls::Local => refuse(&[SYSTEM, OUTWARD]),
-        Calls::Network => refuse(&[SYSTEM]),
+        Calls::Local => refuse(&[SYSTEM, STARTING, OUTWARD, PAIRS]),
+        Calls::Network => refuse(&[SYSTEM, STARTING]),
+        Calls::Programs => refuse(&[SYSTEM, OUTWARD]),
+        Calls::NetworkAndPrograms => refuse(&[SYSTEM]),
         Calls::Compute => compute(descriptors),
     };
     let applied = filter.map_err(|error| error.to_string()).and_then(|program| {

@@ -37,7 +37,7 @@ impl Files {
 
 pub(super) fn restrict(files: &Files, calls: Calls) -> Guard {
     let Files::Only { readable, writable } = files else { return Guard::NotAsked };
-    let network = matches!(calls, Calls::Any | Calls::Network);
+    let network = matches!(calls, Calls::Any | Calls::Network | Calls::NetworkAndPrograms);
     match apply(readable, writable, network) {
         Ok(RulesetStatus::FullyEnforced) => Guard::Full,
         Ok(RulesetStatus::PartiallyEnforced) => {

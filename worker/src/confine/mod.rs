@@ -19,19 +19,64 @@ pub use files::Files;
 pub use limits::Limits;
 pub(crate) use limits::{Meter, allow_data, allow_processor_time};
 
-/// Directories that programs of the system need for reading: names, certificates, libraries, the programs
-/// themselves. For a child that fetches.
-pub const SYSTEM_READABLE: [&str; 9] = [
-    "/etc",
-    "/usr",
+/// What a client of the network reads: how names are looked up, the libraries that do it, certificates. Not all of
+/// `/etc`, where a system keeps its secrets.
+pub const NETWORK_READABLE: &[&str] = &[
+    "/dev/urandom",
+    "/etc/ca-certificates",
+    "/etc/crypto-policies",
+    "/etc/gai.conf",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/ld.so.cache",
+    "/etc/nsswitch.conf",
+    "/etc/pki",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/ssl",
     "/lib",
     "/lib64",
-    "/bin",
+    "/nix/store",
     "/run/systemd/resolve",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/share/ca-certificates",
+    "/usr/share/ca-certificates",
+    "/usr/share/pki",
+    "/var/lib/ca-certificates",
+];
+
+/// What programs of the system read: themselves, their libraries, who the user is.
+pub const PROGRAMS_READABLE: &[&str] = &[
+    "/bin",
     "/dev/null",
     "/dev/urandom",
+    "/etc/alternatives",
+    "/etc/group",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+    "/etc/passwd",
+    "/lib",
+    "/lib64",
     "/nix/store",
+    "/run/current-system",
+    "/usr",
 ];
+
+/// How far a child may reach beyond its own files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// No socket, no other program.
+    #[default]
+    Nothing,
+    /// Sockets.
+    Network,
+    /// Other programs, without network: they inherit what this one is confined to.
+    Programs,
+    /// Both.
+    NetworkAndPrograms,
+}
 
 /// What a process is to give up.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -175,20 +220,25 @@ pub(crate) fn for_worker(memory: u64, parent: u32) -> Confine {
 
 /// What a child that fetches or scans gives up.
 pub(crate) fn for_child(
-    memory: Option<u64>,
+    limits: Limits,
     parent: u32,
-    network: bool,
+    reach: Reach,
     files: (Vec<PathBuf>, Vec<PathBuf>),
 ) -> Confine {
     let (readable, mut writable) = files;
-    if network {
+    if reach != Reach::Nothing {
         // Where programs it starts send what nobody wants.
         writable.push(PathBuf::from("/dev/null"));
     }
     Confine {
-        limits: Limits { data: memory, ..Limits::default() },
+        limits,
         parent: Some(parent),
         files: Files::Only { readable, writable },
-        calls: if network { Calls::Network } else { Calls::Local },
+        calls: match reach {
+            Reach::Nothing => Calls::Local,
+            Reach::Network => Calls::Network,
+            Reach::Programs => Calls::Programs,
+            Reach::NetworkAndPrograms => Calls::NetworkAndPrograms,
+        },
     }
 }

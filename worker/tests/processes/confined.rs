@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
-use worker::{Child, ChildConfig, ChildError, Limit};
+use worker::{Child, ChildConfig, ChildError, Limit, Reach};
 
 use crate::kit::{done, job, lives, pool, run, until};
 
@@ -83,9 +83,22 @@ pub(crate) fn a_child_reaches_what_it_was_given_and_no_more() {
 pub(crate) fn a_child_with_network_has_it() {
     run(async {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut child = Child::start(ChildConfig { network: true, ..child() }).await.unwrap();
+        let mut child = Child::start(ChildConfig { reach: Reach::Network, ..child() }).await.unwrap();
         assert_eq!(ask(&mut child, &format!("connect {}", listener.local_addr().unwrap())).await, "yes");
         assert_eq!(ask(&mut child, "write /dev/null").await, "yes");
+        if holds("calls", &child.confinement().calls.clone()) {
+            assert!(ask(&mut child, "start").await.parse::<u32>().is_err(), "it may not start programs");
+        }
+
+        // And the other way round.
+        let readable = worker::confine::PROGRAMS_READABLE.iter().map(PathBuf::from).collect();
+        let config = ChildConfig { reach: Reach::Programs, readable, ..self::child() };
+        let mut child = Child::start(config).await.unwrap();
+        if holds("calls", &child.confinement().calls.clone()) {
+            assert_ne!(ask(&mut child, &format!("connect {}", listener.local_addr().unwrap())).await, "yes");
+        }
+        let started = ask(&mut child, "start").await;
+        assert!(started.parse::<u32>().is_ok(), "/bin/sleep did not start: {started}");
     });
 }
 
@@ -137,8 +150,9 @@ pub(crate) fn a_child_is_stopped_at_its_limits() {
 
 pub(crate) fn a_child_takes_what_it_started_with_it() {
     run(async {
-        let readable = worker::confine::SYSTEM_READABLE.map(PathBuf::from).to_vec();
-        let mut child = Child::start(ChildConfig { network: true, readable, ..child() }).await.unwrap();
+        let readable = worker::confine::PROGRAMS_READABLE.iter().map(PathBuf::from).collect();
+        let config = ChildConfig { reach: Reach::NetworkAndPrograms, readable, ..child() };
+        let mut child = Child::start(config).await.unwrap();
         let started = ask(&mut child, "start").await;
         let started =
             started.parse::<u32>().unwrap_or_else(|_| panic!("/bin/sleep did not start: {started}"));
