@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use crate::kit::registries::{EXAMPLE, kubernetes_template};
-use crate::kit::{Commit, GitRemote, Repository, Server, git_or_skip, wait_for};
+use crate::kit::{Commit, GitRemote, Repository, Server, formwork, git_or_skip, post_with, wait_for};
 
 /// A server that takes connections and never says a word.
 fn silent_server() -> String {
@@ -133,4 +133,61 @@ fn what_is_not_named_any_more_is_served_as_it_was_unless_removal_is_asked_for() 
     assert_eq!(server.get("/api/v1/registries/git.example/acme/edited").status, 404);
     let found = server.get("/api/v1/search?q=redis&registry=git.example/acme/edited").json();
     assert_eq!(found["total"], 0, "{found}");
+}
+
+/// Whoever has a token to write has a registry looked at now, over the API and from the command line; nobody else has.
+#[test]
+fn a_registry_is_looked_at_when_somebody_asks() {
+    if !git_or_skip() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let mut repository = Repository::create(&directory.path().join("asked.git")).unwrap();
+    let version = |number: u32| {
+        let path = format!("redis/v1.0.{number}");
+        Commit::default()
+            .file(&format!("{path}/redis.yaml"), kubernetes_template("redis", "text"))
+            .file(&format!("{path}/example.yaml"), EXAMPLE)
+    };
+    repository.commit(version(0)).unwrap();
+    let remote = GitRemote::serve(directory.path()).unwrap();
+    let data = directory.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    let token = |scope: &str| {
+        let mut command = formwork();
+        command.args(["token", "create", scope, "--scope", scope]).env("FORMWORK_DATA", &data);
+        let output = command.current_dir(&data).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let (read, write) = (token("read"), token("write"));
+    const NAME: &str = "git.example/acme/asked";
+    let source = format!("{NAME}={}", remote.url("asked.git"));
+    let server = Server::launch_on(&data, &["--registry", &source, "--poll", "1h"]);
+    server.wait_ready();
+    server.wait_version("redis", "v1.0.0");
+    let ask = |token: Option<&str>| {
+        let bearer = token.map(|token| format!("Bearer {token}"));
+        let headers = bearer.as_deref().map(|bearer| ("authorization", bearer));
+        let url = format!("{}/api/v1/registries/{NAME}/-/sync", server.url());
+        post_with(&url, headers.as_slice(), b"").unwrap()
+    };
+    repository.commit(version(1)).unwrap();
+    assert_eq!((ask(None).status, ask(Some(&read)).status), (401, 403));
+    let taken = ask(Some(&write));
+    assert_eq!(taken.status, 202, "{}", taken.text());
+    assert!(taken.headers.contains_key("location"));
+    server.wait_version("redis", "v1.0.1");
+
+    repository.commit(version(2)).unwrap();
+    let sync = |token: &str| {
+        let mut command = formwork();
+        command.args(["sync", NAME, "--server", server.url()]).env("FORMWORK_TOKEN", token);
+        command.output().unwrap()
+    };
+    let refused = sync(&read);
+    assert!(!refused.status.success(), "{}", String::from_utf8_lossy(&refused.stdout));
+    let done = sync(&write);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    server.wait_version("redis", "v1.0.2");
 }
