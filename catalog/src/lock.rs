@@ -6,8 +6,14 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::error::OpenError;
+
+/// A lock that was given back may be held for another moment by a child that is just being started: it has what it
+/// inherited until it becomes another program.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Holds the directory for as long as it lives.
 #[derive(Debug)]
@@ -27,7 +33,15 @@ impl Lock {
             .truncate(false)
             .open(&path)
             .map_err(failed)?;
-        match file.try_lock() {
+        let mut tries = 0;
+        let locked = loop {
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) if tries < TRIES => tries += 1,
+                locked => break locked,
+            }
+            std::thread::sleep(PAUSE);
+        };
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
