@@ -16,6 +16,7 @@ mod access;
 mod access_log;
 mod api;
 mod assets;
+mod body;
 mod cache;
 mod compress;
 mod content_type;

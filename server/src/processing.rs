@@ -4,10 +4,11 @@
 //! resolves those with the rights of whoever asked, adds their files, and asks again, within limits on how many, how
 //! deep and how large. What every reference got is part of the answer, so that it can be had again.
 
-use catalog::{NeededReference, Resolved, Snapshot, TemplateSnapshot, VersionSnapshot, Viewer};
+use catalog::{NeededReference, Resolved, Snapshot, VersionSnapshot, Viewer};
+use schema::Reference;
 use schema::limits::{Budget, REFERENCE_DEPTH, REFERENCES};
 use schema::processing::{Cause, Failure, Outcome, Problem, Provided, Request, Step, Template};
-use schema::{Reference, RegistryName};
+use schema::reference::Location;
 use worker::{Job, WorkerError};
 
 use crate::error::ApiError;
@@ -53,21 +54,21 @@ pub(crate) struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Processes a version. What its references got is added to `followed`, whatever becomes of the rest.
+    /// Processes a version, whose files were [loaded](Host::load). What its references got is added to `followed`,
+    /// whatever becomes of the rest.
     pub(crate) async fn process(
         &self,
-        template: &TemplateSnapshot,
+        template: &Template,
         version: &VersionSnapshot,
         request: Request,
         followed: &mut Vec<NeededReference>,
     ) -> Result<Outcome, Stop> {
-        let files = self.load(&template.location.registry, template, version).await?;
         let mut provided = Vec::<Provided>::new();
         let mut bytes = version.size();
         for _ in 0..=REFERENCE_DEPTH {
             let job = Job {
                 digest: Some(version.digest),
-                template: files.clone(),
+                template: template.clone(),
                 request: request.clone(),
                 provided: provided.clone(),
                 budget: Budget::default(),
@@ -102,12 +103,11 @@ impl Host<'_> {
                         PROVIDED_BYTES >> 20
                     )));
                 }
-                let registry = &other.template.location.registry;
                 provided.push(Provided {
                     asked: asked.clone(),
                     version: other.version.version.to_string(),
                     digest: other.version.digest,
-                    template: self.load(registry, other.template, other.version).await?,
+                    template: self.load(&other.template.location, other.version).await?,
                 });
             }
         }
@@ -134,16 +134,11 @@ impl Host<'_> {
     }
 
     /// A version with its files, ready for the engine.
-    async fn load(
-        &self,
-        registry: &RegistryName,
-        template: &TemplateSnapshot,
-        version: &VersionSnapshot,
-    ) -> Result<Template, Stop> {
-        let loaded = self.app.catalog.template(self.viewer, registry, &template.name, version).await;
+    pub(crate) async fn load(&self, place: &Location, version: &VersionSnapshot) -> Result<Template, Stop> {
+        let loaded = self.app.catalog.template(self.viewer, &place.registry, &place.template, version).await;
         loaded
             .map_err(|error| Stop::Internal(error.to_string()))?
-            .ok_or_else(|| Stop::Internal(format!("{} was removed meanwhile", template.location)))
+            .ok_or_else(|| Stop::Internal(format!("{place} was removed meanwhile")))
     }
 }
 

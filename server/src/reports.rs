@@ -19,7 +19,8 @@ use catalog::{
 };
 use check::{Engine, check_example};
 use schema::processing::{Request, Step, Template};
-use schema::{CollectionName, Digest, Finding, Inspection, Reference, RegistryName, TemplateName};
+use schema::reference::Location;
+use schema::{Digest, Inspection, Reference, RegistryName};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use worker::WorkerError;
@@ -36,6 +37,9 @@ const SHOWN_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a version is left alone on which no report could be made for a reason that is not its own.
 const RETRY: Duration = Duration::from_secs(60);
+
+/// Who shares the workers, on behalf of everybody who will read a report.
+const CALLER: &str = "reports";
 
 /// Makes reports for as long as it is polled.
 pub(crate) async fn keep_reporting(app: Arc<App>) {
@@ -67,8 +71,7 @@ pub(crate) async fn keep_reporting(app: Arc<App>) {
 #[derive(Debug, Clone)]
 struct Due {
     registry: Arc<RegistrySnapshot>,
-    collection: Option<CollectionName>,
-    template: TemplateName,
+    place: Location,
     version: Arc<VersionSnapshot>,
 }
 
@@ -86,8 +89,7 @@ fn due(app: &App, snapshot: &Snapshot, put_off: &HashMap<Digest, Instant>) -> Ve
                 }
                 let due = Due {
                     registry: registry.clone(),
-                    collection: template.location.collection.clone(),
-                    template: template.name.clone(),
+                    place: template.location.clone(),
                     version: version.clone(),
                 };
                 let lane = if latest.is_some_and(|latest| Arc::ptr_eq(latest, version)) {
@@ -151,7 +153,6 @@ async fn make(
             under_way.spawn(report_on(app.clone(), snapshot.clone(), next));
         }
         let Some(ended) = under_way.join_next().await else { break };
-        // A panic is on standard error by its hook; what it was about stays due.
         let Ok((due, report)) = ended else { continue };
         let Some(report) = report else {
             put_off.insert(due.version.digest, Instant::now() + RETRY);
@@ -159,8 +160,8 @@ async fn make(
         };
         app.metrics.reports_made.inc();
         made.entry(due.registry.name.clone()).or_default().push(ReportedVersion {
-            collection: due.collection,
-            template: due.template,
+            collection: due.place.collection,
+            template: due.place.template,
             version: due.version.version.clone(),
             digest: due.version.digest,
             report: Arc::new(report),
@@ -177,44 +178,49 @@ async fn make(
 
 /// The report on one version; `None` if none could be made for a reason that is ours.
 async fn report_on(app: Arc<App>, snapshot: Arc<Snapshot>, due: Due) -> (Due, Option<Report>) {
-    let viewer = reader(&due.registry);
     let version = due.version.clone();
-    let name = &due.registry.name;
-    let template = match app.catalog.template(&Viewer::Operator, name, &due.template, &version).await {
-        Ok(Some(template)) => template,
-        Ok(None) => return (due, None),
-        Err(error) => {
-            tracing::warn!(registry = %name, template = %due.template, %error, "no report: files cannot be read");
-            return (due, None);
+    let viewer = reader(&due.registry);
+    let host = Host { app: &app, snapshot: &snapshot, viewer: &viewer, caller: CALLER };
+    let loaded = host.load(&due.place, &version).await;
+    let made = match loaded {
+        Ok(template) => {
+            let (app, snapshot, viewer) = (app.clone(), snapshot.clone(), viewer.clone());
+            let work = move || make_one(&app, &snapshot, &viewer, &template, &version);
+            // A panic has said what it is by its hook; here it is one more reason that is ours.
+            tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(error.to_string()))
         }
+        Err(stop) => Err(format!("{stop:?}")),
     };
-    let work = move || {
-        let engine = OnTheServer {
-            app: &app,
-            snapshot: &snapshot,
-            viewer,
-            due: &due,
-            followed: Mutex::default(),
-            unanswered: Mutex::default(),
-        };
-        let findings = check_example(&template, &engine, base(&due.version));
-        let unanswered = engine.unanswered.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some(why) = unanswered {
-            tracing::warn!(registry = %due.registry.name, template = %due.template, version = %due.version.version, why, "no report");
-            return (due, None);
-        }
-        let needed = engine.followed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let report = report(findings, needed);
-        (due, Some(report))
-    };
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-    }
+    let report = made.inspect_err(|why| {
+        tracing::warn!(place = %due.place, version = %due.version.version, why, "no report");
+    });
+    (due, report.ok())
 }
 
-fn report(findings: Vec<Finding>, needed: Vec<NeededReference>) -> Report {
-    Report { engine: worker::build_id().into(), at: time::now(), findings, needed }
+/// Makes a report, on a thread that may block.
+fn make_one(
+    app: &App,
+    snapshot: &Snapshot,
+    viewer: &Viewer,
+    template: &Template,
+    version: &VersionSnapshot,
+) -> Result<Report, String> {
+    let engine = OnTheServer {
+        host: Host { app, snapshot, viewer, caller: CALLER },
+        version,
+        followed: Mutex::default(),
+        unanswered: Mutex::default(),
+    };
+    let findings = check_example(template, &engine, base(version));
+    match engine.unanswered.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(why) => Err(why),
+        None => Ok(Report {
+            engine: worker::build_id().into(),
+            at: time::now(),
+            findings,
+            needed: engine.followed.into_inner().unwrap_or_else(PoisonError::into_inner),
+        }),
+    }
 }
 
 /// What the engine has not of its own. A report is the same whenever it is made: its clock stands at the moment the
@@ -225,10 +231,8 @@ fn base(version: &VersionSnapshot) -> Request {
 
 /// The engine as the server has it: in its workers, with references followed.
 struct OnTheServer<'a> {
-    app: &'a App,
-    snapshot: &'a Snapshot,
-    viewer: Viewer,
-    due: &'a Due,
+    host: Host<'a>,
+    version: &'a VersionSnapshot,
     followed: Mutex<Vec<NeededReference>>,
     /// Why the example could not be tried, if that is no fault of its own.
     unanswered: Mutex<Option<String>>,
@@ -240,16 +244,16 @@ impl OnTheServer<'_> {
         Handle::current().block_on(work)
     }
 
-    fn try_once(&self, request: Request) -> Result<Step, Stop> {
-        let host = Host { app: self.app, snapshot: self.snapshot, viewer: &self.viewer, caller: "reports" };
-        let Some(template) = self.due.registry.template(self.due.collection.as_ref(), &self.due.template)
-        else {
-            return Err(Stop::Internal("the template is not in the snapshot it was found in".into()));
-        };
+    fn try_once(&self, template: &Template, request: Request) -> Result<Step, Stop> {
         let mut followed = Vec::new();
-        let outcome = Self::wait(host.process(template, &self.due.version, request, &mut followed));
+        let outcome = Self::wait(self.host.process(template, self.version, request, &mut followed));
         *self.followed.lock().unwrap_or_else(PoisonError::into_inner) = followed;
         outcome.map(|outcome| Step::Done(Box::new(outcome)))
+    }
+
+    fn not_its_fault(&self, why: String) -> Result<Step, String> {
+        *self.unanswered.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.clone());
+        Err(why)
     }
 }
 
@@ -259,9 +263,9 @@ impl Engine for OnTheServer<'_> {
         Inspection::default()
     }
 
-    fn process(&self, _: &Template, request: Request) -> Result<Step, String> {
+    fn process(&self, template: &Template, request: Request) -> Result<Step, String> {
         loop {
-            return match self.try_once(request.clone()) {
+            return match self.try_once(template, request.clone()) {
                 Ok(step) => Ok(step),
                 Err(Stop::Failed(failure, _)) => Ok(Step::Failed(failure)),
                 Err(Stop::Worker(WorkerError::Busy { retry_after })) => {
@@ -275,12 +279,5 @@ impl Engine for OnTheServer<'_> {
                 Err(Stop::Internal(cause)) => self.not_its_fault(cause),
             };
         }
-    }
-}
-
-impl OnTheServer<'_> {
-    fn not_its_fault(&self, why: String) -> Result<Step, String> {
-        *self.unanswered.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.clone());
-        Err(why)
     }
 }

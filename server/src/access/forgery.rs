@@ -7,14 +7,13 @@
 use axum::body::Body;
 use bytes::Bytes;
 use http::Method;
-use http::header::{CONTENT_TYPE, HeaderMap};
-use http_body_util::{BodyExt, Limited};
+use http::header::HeaderMap;
 use subtle::ConstantTimeEq;
 use wire::ProblemKind;
 
 use crate::access::Caller;
+use crate::body;
 use crate::error::ApiError;
-use crate::front::BODY_DEADLINE;
 
 /// Where scripts put the word.
 const HEADER: &str = "x-csrf-token";
@@ -43,7 +42,7 @@ pub(crate) async fn check(
     if !is_form(headers) {
         return Err(refused());
     }
-    let body = read(body).await?;
+    let body = read(body, headers).await?;
     match field(&body, FIELD) {
         Some(given) if is_word(given.as_bytes()) => Ok(Body::from(body)),
         _ => Err(refused()),
@@ -52,23 +51,15 @@ pub(crate) async fn check(
 
 /// Whether a body is a form.
 pub(crate) fn is_form(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    content_type.split(';').next().unwrap_or_default().trim() == "application/x-www-form-urlencoded"
+    body::media_type(headers).is_some_and(|media_type| media_type == "application/x-www-form-urlencoded")
 }
 
-/// A form, whole.
-pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
-    match tokio::time::timeout(BODY_DEADLINE, Limited::new(body, FORM_BYTES).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(_)) => {
-            let detail = format!("the form is above {} KiB, or broke off", FORM_BYTES >> 10);
-            Err(ApiError::new(ProblemKind::TooLarge, detail))
-        }
-        Err(_) => {
-            let detail = format!("the form took longer than {} s", BODY_DEADLINE.as_secs());
-            Err(ApiError::new(ProblemKind::SlowRequest, detail))
-        }
-    }
+/// A form or another small document, whole.
+pub(crate) async fn read(body: Body, headers: &HeaderMap) -> Result<Bytes, ApiError> {
+    body::read(body, headers, FORM_BYTES, || {
+        ApiError::new(ProblemKind::TooLarge, format!("the body is above {} KiB", FORM_BYTES >> 10))
+    })
+    .await
 }
 
 /// A field of a form, decoded; the first one if it is given twice.

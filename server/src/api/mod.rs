@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 use wire::ProblemKind;
 
 use crate::access::forgery;
+use crate::body;
 use crate::cache::CachePolicy;
 use crate::error::ApiError;
 use crate::state::App;
@@ -50,10 +51,8 @@ pub(crate) fn typed(policy: CachePolicy, content_type: HeaderValue, body: impl I
 
 /// What a request sends as JSON: small documents, as the routes for operators take them.
 pub(crate) async fn json_body<T: DeserializeOwned>(request: Request<Body>) -> Result<T, ApiError> {
-    let (parts, body) = request.into_parts();
-    let content_type =
-        parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (parts, sent) = request.into_parts();
+    let essence = body::media_type(&parts.headers).unwrap_or_default();
     if essence != "application/json" {
         let detail =
             format!("the body is `{}`; send application/json", schema::finding::shown(essence.as_bytes()));
@@ -61,8 +60,8 @@ pub(crate) async fn json_body<T: DeserializeOwned>(request: Request<Body>) -> Re
             ApiError::new(ProblemKind::UnsupportedMediaType, detail).hint("With curl, write --json '…'.")
         );
     }
-    let body = forgery::read(body).await?;
-    serde_json::from_slice(&body).map_err(|error| {
+    let sent = forgery::read(sent, &parts.headers).await?;
+    serde_json::from_slice(&sent).map_err(|error| {
         ApiError::new(ProblemKind::InvalidBody, format!("the body is not what is asked for: {error}"))
             .hint("The forms of bodies are in /api/v1/openapi.json.")
     })

@@ -7,10 +7,8 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use http::header::{ACCEPT, HeaderMap};
 use http::{HeaderValue, Request, Uri};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use schema::limits::REQUEST_BYTES;
 use wire::problem::Detail;
 use wire::process::{Output, Pin, ProcessAnswer, ProcessRequest};
@@ -19,11 +17,11 @@ use wire::{ProblemKind, text};
 use crate::access::Caller;
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
-use crate::front::{BODY_DEADLINE, Peer};
+use crate::front::Peer;
 use crate::processing::Host;
 use crate::state::App;
 use crate::target::{self, Aspect};
-use crate::{api, time};
+use crate::{api, body, time};
 
 /// Makes objects of a template and values
 #[utoipa::path(
@@ -60,7 +58,7 @@ pub(crate) async fn process_template(
 }
 
 async fn answer(app: &App, peer: Option<IpAddr>, caller: &Caller, request: Request<Body>) -> ApiResult {
-    let (parts, body) = request.into_parts();
+    let (parts, sent) = request.into_parts();
     let raw = parts.uri.path().strip_prefix("/api/v1/templates/").unwrap_or_default();
     let target = target::split(raw).ok_or_else(api::templates::not_text)?;
     if target.aspect != Some(Aspect::Process) {
@@ -68,8 +66,8 @@ async fn answer(app: &App, peer: Option<IpAddr>, caller: &Caller, request: Reque
     }
     let reference = api::reference(&target.reference)?;
     let asked = output_of_query(&parts.uri)?;
-    let body = read(body, &parts.headers).await?;
-    let request = parse(&body, &parts.headers)?;
+    let values = body::read(sent, &parts.headers, REQUEST_BYTES, too_large).await?;
+    let request = parse(&values, &parts.headers)?;
     let output = asked.or(request.output).unwrap_or_else(|| accepted(&parts.headers));
     let request = request
         .into_request(time::now(), entropy()?)
@@ -83,7 +81,8 @@ async fn answer(app: &App, peer: Option<IpAddr>, caller: &Caller, request: Reque
         None => peer.map_or_else(String::new, |peer| peer.to_string()),
     };
     let host = Host { app, snapshot: &snapshot, viewer, caller: &share };
-    let outcome = host.process(found.template, found.version, request, &mut Vec::new()).await?;
+    let template = host.load(&found.template.location, found.version).await?;
+    let outcome = host.process(&template, found.version, request, &mut Vec::new()).await?;
     let own = Pin {
         asked: target.reference.to_string(),
         version: found.version.version.to_string(),
@@ -128,38 +127,16 @@ fn accepted(headers: &HeaderMap) -> Output {
     }
 }
 
-/// The whole body, within its limits of size and time.
-async fn read(body: Body, headers: &HeaderMap) -> Result<Bytes, ApiError> {
-    let too_large = || {
-        ApiError::new(ProblemKind::TooLarge, format!("the body is above {} MiB", REQUEST_BYTES >> 20))
-            .hint("Values are for parameters; put files into the template.")
-    };
-    // Known to be too large before a byte of it arrives.
-    let announced =
-        headers.get(http::header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > REQUEST_BYTES as u64) {
-        return Err(too_large());
-    }
-    match tokio::time::timeout(BODY_DEADLINE, Limited::new(body, REQUEST_BYTES).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => Err(too_large()),
-        Ok(Err(error)) => {
-            Err(ApiError::new(ProblemKind::InvalidBody, format!("the body broke off: {error}")))
-        }
-        Err(_) => Err(ApiError::new(
-            ProblemKind::SlowRequest,
-            format!("the body took longer than {} s", BODY_DEADLINE.as_secs()),
-        )),
-    }
+fn too_large() -> ApiError {
+    ApiError::new(ProblemKind::TooLarge, format!("the body is above {} MiB", REQUEST_BYTES >> 20))
+        .hint("Values are for parameters; put files into the template.")
 }
 
-fn parse(body: &[u8], headers: &HeaderMap) -> Result<ProcessRequest, ApiError> {
-    if body.is_empty() {
+fn parse(text: &[u8], headers: &HeaderMap) -> Result<ProcessRequest, ApiError> {
+    if text.is_empty() {
         return Ok(ProcessRequest::default());
     }
-    let content_type =
-        headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("application/json");
-    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let essence = body::media_type(headers).unwrap_or_else(|| "application/json".to_owned());
     let unreadable = |message: String, line, column| {
         let detail = Detail {
             severity: schema::Severity::Error,
@@ -174,7 +151,7 @@ fn parse(body: &[u8], headers: &HeaderMap) -> Result<ProcessRequest, ApiError> {
     };
     let value = match essence.as_str() {
         "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => {
-            let text = std::str::from_utf8(body)
+            let text = std::str::from_utf8(text)
                 .map_err(|_| ApiError::new(ProblemKind::InvalidBody, "the body is not UTF-8"))?;
             text::from_yaml(text).map_err(|error| {
                 unreadable(format!("the body is not YAML: {error}"), error.line, error.column)
@@ -182,7 +159,7 @@ fn parse(body: &[u8], headers: &HeaderMap) -> Result<ProcessRequest, ApiError> {
         }
         json if json == "application/json" || json.ends_with("+json") => {
             let position = |number: usize| u32::try_from(number).ok().filter(|number| *number > 0);
-            serde_json::from_slice(body).map_err(|error| {
+            serde_json::from_slice(text).map_err(|error| {
                 unreadable(
                     format!("the body is not JSON: {error}"),
                     position(error.line()),

@@ -53,7 +53,7 @@ pub(crate) async fn login(State(app): State<Arc<App>>, caller: Caller, request: 
         return Err(forbidden("signing in is done with the form at /login, and not from another site")
             .hint("Open /login on this server and send the form there."));
     }
-    let form = forgery::read(body).await?;
+    let form = forgery::read(body, &parts.headers).await?;
     let next = forgery::field(&form, "next").unwrap_or_default();
     let secret = forgery::field(&form, "token").unwrap_or_default();
     let Some(grant) = app.catalog.grants().find(secret.trim(), now()) else {

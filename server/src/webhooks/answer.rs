@@ -9,9 +9,8 @@ use axum::body::Body;
 use axum::extract::State;
 use bytes::Bytes;
 use catalog::WebhookDelivery;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use http::header::HeaderMap;
 use http::{Request, StatusCode};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use schema::RegistryName;
 use tokio::sync::SemaphorePermit;
 use tokio::task::spawn_blocking;
@@ -24,9 +23,9 @@ use super::registered::{Meant, meant};
 use super::{BODY_BYTES, Receiver, Secret};
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
-use crate::front::{BODY_DEADLINE, Peer};
+use crate::front::Peer;
 use crate::state::App;
-use crate::{api, time};
+use crate::{api, body, time};
 
 /// Bodies above this many bytes are hashed and parsed where waiting does no harm.
 const LARGE: usize = 256 << 10;
@@ -138,11 +137,11 @@ async fn take(
         ));
     }
     receiver.flood.admit(peer, Instant::now()).map_err(too_many)?;
-    let (parts, body) = request.into_parts();
+    let (parts, sent) = request.into_parts();
     let envelope = Envelope::read(host, &parts.headers)?;
-    let _room = receiver.room(announced(&parts.headers))?;
-    let body = read(body, &parts.headers).await?;
-    let shown = receiver.shown(&envelope, &body).await;
+    let _room = receiver.room(body::announced(&parts.headers))?;
+    let sent = body::read(sent, &parts.headers, BODY_BYTES, too_large).await?;
+    let shown = receiver.shown(&envelope, &sent).await;
     if shown.is_empty() {
         return Err(refused("the delivery was not made with a secret of this server"));
     }
@@ -153,7 +152,7 @@ async fn take(
         )
         .hint("Choose application/json as the content type of the hook."));
     }
-    let push = payload(body).await?;
+    let push = payload(sent).await?;
     if !receiver.seen.claim(host, &envelope.id) {
         let detail = format!("the delivery {} was taken before", envelope.id);
         return Err(ApiError::new(ProblemKind::DeliverySeen, detail).hint(
@@ -262,32 +261,8 @@ fn too_large() -> ApiError {
         .hint("No host sends deliveries that large.")
 }
 
-fn announced(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
-}
-
 fn is_json(headers: &HeaderMap) -> bool {
-    let Some(content_type) = headers.get(CONTENT_TYPE) else { return true };
-    let content_type = content_type.to_str().unwrap_or_default();
-    content_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
-}
-
-/// The whole body, within its limits of size and time.
-async fn read(body: Body, headers: &HeaderMap) -> Result<Bytes, ApiError> {
-    if announced(headers).is_some_and(|length| length > BODY_BYTES as u64) {
-        return Err(too_large());
-    }
-    match tokio::time::timeout(BODY_DEADLINE, Limited::new(body, BODY_BYTES).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => Err(too_large()),
-        Ok(Err(error)) => {
-            Err(ApiError::new(ProblemKind::InvalidBody, format!("the body broke off: {error}")))
-        }
-        Err(_) => {
-            let detail = format!("the body took longer than {} s", BODY_DEADLINE.as_secs());
-            Err(ApiError::new(ProblemKind::SlowRequest, detail))
-        }
-    }
+    body::media_type(headers).is_none_or(|media_type| media_type == "application/json")
 }
 
 async fn payload(body: Bytes) -> Result<Option<Push>, ApiError> {

@@ -48,7 +48,10 @@ pub(crate) struct InProcess;
 
 impl Processor for InProcess {
     fn process(&self, job: Job) -> BoxFuture<'_, Result<Step, WorkerError>> {
-        Box::pin(async move { Ok(engine::process(&job.template, &job.request, &job.provided, &job.budget)) })
+        Box::pin(async move {
+            let python = engine::NoInterpreter;
+            Ok(engine::process(&job.template, &job.request, &job.provided, &job.budget, &python))
+        })
     }
 
     fn can_process(&self, kind: Kind) -> bool {
