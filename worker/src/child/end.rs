@@ -56,7 +56,7 @@ pub enum ChildError {
     Limit {
         /// Which.
         what: Limit,
-        /// The limit in words, and what to do.
+        /// The limit in words.
         message: String,
     },
     /// It ended by itself: a panic, a signal, a bad status.
@@ -74,7 +74,7 @@ pub enum ChildError {
 }
 
 pub(super) fn overdue(wall: Duration) -> ChildError {
-    let message = format!("stopped at the time limit of {wall:?}: look for a loop that does not end");
+    let message = format!("stopped at the time limit of {wall:?}");
     ChildError::Limit { what: Limit::Wall, message }
 }
 
@@ -86,7 +86,7 @@ pub(super) fn too_long(limit: u64) -> ChildError {
 fn out_of_memory(memory: Option<u64>) -> ChildError {
     let limit = memory
         .map_or("its memory limit".to_owned(), |memory| format!("the memory limit of {}", in_words(memory)));
-    let message = format!("stopped at {limit}: look for a text or a list that grows with every step");
+    let message = format!("stopped at {limit}");
     ChildError::Limit { what: Limit::Memory, message }
 }
 
@@ -103,12 +103,11 @@ pub(super) fn explain(status: ExitStatus, tail: &Tail, memory: Option<u64>) -> R
         return Err(out_of_memory(memory));
     }
     if text.contains("has overflowed its stack") {
-        let message =
-            "stopped: nested too deep for the stack: look for something that contains itself".to_owned();
+        let message = "stopped: nested too deep for the stack".to_owned();
         return Err(ChildError::Limit { what: Limit::Stack, message });
     }
     if status.signal() == Some(libc::SIGXCPU) {
-        let message = "stopped at the limit of processor time: look for a loop that does not end".to_owned();
+        let message = "stopped at the limit of processor time".to_owned();
         return Err(ChildError::Limit { what: Limit::Wall, message });
     }
     if status.signal() == Some(libc::SIGXFSZ) {

@@ -112,12 +112,25 @@ pub enum WorkerError {
 impl From<ChildError> for WorkerError {
     fn from(error: ChildError) -> WorkerError {
         match error {
-            ChildError::Limit { what, message } => WorkerError::Limit { what, message },
+            ChildError::Limit { what, message } => {
+                let advice = advice(what).map(|advice| format!(": {advice}")).unwrap_or_default();
+                WorkerError::Limit { what, message: format!("{message}{advice}") }
+            }
             ChildError::Died { message } => WorkerError::Died { message },
             ChildError::Protocol { message } => WorkerError::Protocol { message },
             ChildError::Start { message } => WorkerError::Start { message },
             stranger @ ChildError::Stranger { .. } => WorkerError::Start { message: stranger.to_string() },
         }
+    }
+}
+
+/// What the author of a template that was stopped should look for.
+const fn advice(what: Limit) -> Option<&'static str> {
+    match what {
+        Limit::Wall => Some("look for a loop that does not end"),
+        Limit::Memory => Some("look for a text or a list that grows with every step"),
+        Limit::Stack => Some("look for something that contains itself"),
+        Limit::Output | Limit::Input => None,
     }
 }
 
