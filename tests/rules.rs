@@ -114,7 +114,7 @@ impl Engine for Real {
     }
 
     fn process(&self, template: &Template, request: Request) -> Result<Step, String> {
-        Ok(engine::process(template, &request, &[], &Budget::default()))
+        Ok(engine::process(template, &request, &[], &Budget::default(), &engine::NoInterpreter))
     }
 }
 

@@ -12,6 +12,7 @@ mod inspection;
 mod metadata;
 mod rules;
 
+pub use engine_dm::{Call, Interpreter, InterpreterError, Language, NoInterpreter, Returned};
 pub use inspection::inspect;
 pub use rules::RULES;
 
@@ -28,17 +29,24 @@ pub const fn can_process(kind: Kind) -> bool {
 /// Processes a template of any kind.
 ///
 /// `provided` holds what earlier [`Step::Needs`] asked for, in any order; a reference is found there by the text
-/// the template wrote. A kind this build cannot process fails with [`Cause::Unsupported`].
-pub fn process(template: &Template, request: &Request, provided: &[Provided], budget: &Budget) -> Step {
+/// the template wrote. A kind this build cannot process fails with [`Cause::Unsupported`]. Templates in Python, wherever
+/// in the expansion, are run by `interpreter`.
+pub fn process(
+    template: &Template,
+    request: &Request,
+    provided: &[Provided],
+    budget: &Budget,
+    interpreter: &dyn Interpreter,
+) -> Step {
     match template.kind {
         Kind::Template => engine_kubernetes::process(template, request, provided, budget),
         Kind::DmJinja | Kind::DmPython => {
             let others = |other: &Provided, _: &str, properties: &Value| {
                 let request =
                     Request { values: values_for(other.template.kind, properties), ..inner(request) };
-                process(&other.template, &request, provided, budget)
+                process(&other.template, &request, provided, budget, interpreter)
             };
-            let mut step = engine_dm::process_with(template, request, provided, budget, &others);
+            let mut step = engine_dm::process_with(template, request, provided, budget, interpreter, &others);
             if let Step::Done(outcome) = &mut step {
                 for object in &mut outcome.objects {
                     engine_kubernetes::adopt(object, &request.labels, request.namespace.as_deref());

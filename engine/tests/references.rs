@@ -21,7 +21,7 @@ fn provided(asked: &str, template: Template) -> Provided {
 }
 
 fn run(template: &Template, request: &Request, provided: &[Provided]) -> Step {
-    engine::process(template, request, provided, &Budget::default())
+    engine::process(template, request, provided, &Budget::default(), &engine::NoInterpreter)
 }
 
 fn done(step: Step) -> Outcome {

@@ -98,7 +98,9 @@ impl Entered {
 
 /// Serves as a worker until the parent closes the pipe: the binary's hidden command.
 pub fn run_worker() -> ExitCode {
-    run_worker_with(engine::process)
+    run_worker_with(|template, request, provided, budget| {
+        engine::process(template, request, provided, budget, &engine::NoInterpreter)
+    })
 }
 
 /// [`run_worker`] with other work than the engine's; for tests and benches.

@@ -15,6 +15,7 @@ use yaml::{Map, Spans, Value};
 
 use crate::configuration::{self, Configuration};
 use crate::imports::Imports;
+use crate::interpreter::{Interpreter, NoInterpreter};
 use crate::jinja::{Context, Failed, Renderer};
 use crate::layout::{self, Expanded, sorted};
 use crate::python::text;
@@ -38,7 +39,7 @@ pub type Others<'o> = &'o dyn Fn(&Provided, &str, &serde_json::Value) -> Step;
 /// resource whose properties are a Kubernetes object (they say `apiVersion` and `kind`), that object, and for any
 /// other the resource itself.
 pub fn process(template: &Template, request: &Request, provided: &[Provided], budget: &Budget) -> Step {
-    process_with(template, request, provided, budget, &|provided, _, _| {
+    process_with(template, request, provided, budget, &NoInterpreter, &|provided, _, _| {
         let message = format!(
             "`{}` is a {}, which cannot be processed here",
             provided.asked,
@@ -54,6 +55,7 @@ pub fn process_with(
     request: &Request,
     provided: &[Provided],
     budget: &Budget,
+    _interpreter: &dyn Interpreter,
     others: Others<'_>,
 ) -> Step {
     if template.kind != Kind::DmJinja {

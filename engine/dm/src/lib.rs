@@ -20,6 +20,7 @@ mod configuration;
 mod expansion;
 mod imports;
 mod inspect;
+mod interpreter;
 mod jinja;
 mod layout;
 mod properties;
@@ -32,6 +33,7 @@ mod trail;
 
 pub use expansion::{Others, process, process_with};
 pub use inspect::inspect;
+pub use interpreter::{Call, Interpreter, InterpreterError, Language, NoInterpreter, Returned};
 pub use jinja::render_alone;
 pub use rules::RULES;
 

@@ -93,7 +93,7 @@ fn process(template: &Template, run: &Run) -> Result<Step, String> {
         entropy: "00".repeat(32),
         ..Request::default()
     };
-    Ok(engine::process(template, &request, &[], &Budget::default()))
+    Ok(engine::process(template, &request, &[], &Budget::default(), &engine::NoInterpreter))
 }
 
 fn works(case: &Case, template: &Template) -> Result<(), String> {
