@@ -279,7 +279,13 @@ impl Catalog {
             }
         }
         let files = files.into_iter().collect::<Files>();
-        Ok(Some(Template { name: name.to_string(), kind: version.kind, entry: version.entry.clone(), files }))
+        Ok(Some(Template {
+            name: name.to_string(),
+            kind: version.kind,
+            entry: version.entry.clone(),
+            files,
+            jinja2: false,
+        }))
     }
 
     /// Finds templates by words. Blocks for less than a millisecond, as a rule; runs no SQL.

@@ -89,8 +89,13 @@ impl Sink for Check<'_> {
             findings: Vec::new(),
         };
         if let Some((kind, entry)) = version.template.clone() {
-            let template =
-                Template { name: found.template.to_string(), kind, entry, files: version.contents() };
+            let template = Template {
+                name: found.template.to_string(),
+                kind,
+                entry,
+                files: version.contents(),
+                jinja2: false,
+            };
             let mut inside = self.engine.inspect(&template).findings;
             if let Some(request) = self.examples {
                 inside.extend(check_example(&template, self.engine, request.clone()));

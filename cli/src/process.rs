@@ -107,6 +107,7 @@ fn from_stdin() -> anyhow::Result<Template> {
         kind,
         files: [(entry.clone(), content)].into_iter().collect(),
         entry,
+        jinja2: false,
     })
 }
 

@@ -46,7 +46,7 @@ fn version_directory(path: &Path) -> anyhow::Result<Template> {
         let finding = scanned.findings.first().map(|finding| format!("{}: {}", finding.message, finding.fix));
         bail!("{} holds no template: {}", path.display(), finding.unwrap_or_default());
     };
-    Ok(Template { name, kind, entry, files: scanned.contents() })
+    Ok(Template { name, kind, entry, files: scanned.contents(), jinja2: false })
 }
 
 /// The template's name, and the version's if the directory is named for one.
@@ -76,7 +76,7 @@ fn template_file(path: &Path) -> anyhow::Result<Template> {
     let mut files = neighbours(&directory)?;
     files.retain(|(name, _)| *name != entry);
     files.push((entry.clone(), content));
-    Ok(Template { name, kind, entry, files: files.into_iter().collect() })
+    Ok(Template { name, kind, entry, files: files.into_iter().collect(), jinja2: false })
 }
 
 /// The files directly beside a template, as far as they are within the limits of a version.

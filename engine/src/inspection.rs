@@ -16,7 +16,7 @@ const LONGEST_TEXT: usize = 4_000;
 pub fn inspect(template: &Template) -> Inspection {
     let mut inspection = match template.kind {
         Kind::Template => engine_kubernetes::inspect(template),
-        Kind::DmJinja | Kind::DmPython => engine_dm::inspect(template),
+        Kind::DmJinja | Kind::DmPython | Kind::DmConfiguration => engine_dm::inspect(template),
         Kind::Chart => metadata::chart(template),
         Kind::ServiceBroker => metadata::service_broker(template),
         Kind::InteroperatorPlan => metadata::plan(template),

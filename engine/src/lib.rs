@@ -12,7 +12,7 @@ mod inspection;
 mod metadata;
 mod rules;
 
-pub use engine_dm::{Call, Interpreter, InterpreterError, Language, NoInterpreter, Returned};
+pub use engine_dm::{Call, Interpreter, InterpreterError, Language, Made, NoInterpreter, Returned};
 pub use inspection::inspect;
 pub use rules::RULES;
 
@@ -21,9 +21,10 @@ use schema::limits::Budget;
 use schema::processing::{Cause, Failure, Problem, Provided, Request, Step, Template};
 use serde_json::{Value, json};
 
-/// Whether this build processes that kind. Others are listed, resolved, inspected and served all the same.
-pub const fn can_process(kind: Kind) -> bool {
-    engine_kubernetes::can_process(kind) || engine_dm::can_process(kind)
+/// Whether this build processes that kind, for a host that has an interpreter or has not. Others are listed,
+/// resolved, inspected and served all the same.
+pub const fn can_process(kind: Kind, has_interpreter: bool) -> bool {
+    engine_kubernetes::can_process(kind) || engine_dm::can_process(kind, has_interpreter)
 }
 
 /// Processes a template of any kind.
@@ -40,13 +41,13 @@ pub fn process(
 ) -> Step {
     match template.kind {
         Kind::Template => engine_kubernetes::process(template, request, provided, budget),
-        Kind::DmJinja | Kind::DmPython => {
+        Kind::DmJinja | Kind::DmPython | Kind::DmConfiguration => {
             let others = |other: &Provided, _: &str, properties: &Value| {
                 let request =
                     Request { values: values_for(other.template.kind, properties), ..inner(request) };
                 process(&other.template, &request, provided, budget, interpreter)
             };
-            let mut step = engine_dm::process_with(template, request, provided, budget, interpreter, &others);
+            let mut step = engine_dm::process(template, request, provided, budget, interpreter, &others);
             if let Step::Done(outcome) = &mut step {
                 for object in &mut outcome.objects {
                     engine_kubernetes::adopt(object, &request.labels, request.namespace.as_deref());

@@ -6,7 +6,7 @@ use serde_json::json;
 
 fn inspect(kind: Kind, entry: &str, files: &[(&str, &str)]) -> Inspection {
     let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
-    engine::inspect(&Template { name: "t".to_owned(), kind, entry: entry.to_owned(), files })
+    engine::inspect(&Template { name: "t".to_owned(), kind, entry: entry.to_owned(), files, jinja2: false })
 }
 
 fn rules(inspection: &Inspection) -> Vec<&str> {

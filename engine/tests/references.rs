@@ -6,9 +6,14 @@ use schema::{Digest, Kind};
 use serde_json::json;
 
 fn template(name: &str, kind: Kind, text: &str) -> Template {
-    let entry = if kind == Kind::DmJinja { format!("{name}.jinja") } else { format!("{name}.yaml") };
+    let extension = match kind {
+        Kind::DmJinja => "jinja",
+        Kind::DmPython => "py",
+        _ => "yaml",
+    };
+    let entry = format!("{name}.{extension}");
     let files = [(entry.clone(), text.as_bytes().to_vec())].into_iter().collect();
-    Template { name: name.to_owned(), kind, entry, files }
+    Template { name: name.to_owned(), kind, entry, files, jinja2: false }
 }
 
 fn provided(asked: &str, template: Template) -> Provided {
@@ -128,7 +133,7 @@ fn what_cannot_be_processed_says_so() {
             panic!("{kind:?}")
         };
         assert_eq!(failure.cause, Cause::Unsupported);
-        assert!(!engine::can_process(kind));
+        assert!(!engine::can_process(kind, false));
     }
     let url = template("u", Kind::DmJinja, "resources: [{name: a, type: 'http://x/y.jinja'}]\n");
     let Step::Failed(failure) = run(&url, &Request::default(), &[]) else { panic!("it fails") };
@@ -143,8 +148,13 @@ fn outputs_are_returned_and_references_checked() {
         ("in.jinja", "resources: [{name: i, type: vm}]\noutputs: [{name: port, value: 80}]\n"),
     ];
     let files = files.into_iter().map(|(name, text)| (name, text.as_bytes().to_vec())).collect();
-    let template =
-        Template { name: "out".to_owned(), kind: Kind::DmJinja, entry: "out.jinja".to_owned(), files };
+    let template = Template {
+        name: "out".to_owned(),
+        kind: Kind::DmJinja,
+        entry: "out.jinja".to_owned(),
+        files,
+        jinja2: false,
+    };
     let outcome = done(run(&template, &Request::default(), &[]));
     assert_eq!(outcome.outputs, Some(json!({"port": 80})));
     assert!(outcome.diagnostics[0].message.contains("Invalid resource name in reference: nope"));

@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
         Err(message) => assert!(!message.is_empty()),
     }
     let files = [("t.jinja", bytes.to_vec()), ("t.jinja.schema", bytes.to_vec())].into_iter().collect();
-    let template = Template { name: "t".to_owned(), kind: Kind::DmJinja, entry: "t.jinja".to_owned(), files };
+    let template = Template { name: "t".to_owned(), kind: Kind::DmJinja, entry: "t.jinja".to_owned(), files, jinja2: false };
     let _ = engine_dm::inspect(&template);
     let budget = Budget { steps: 20_000, output: 100_000, objects: 100, ..Budget::default() };
     if let Step::Done(outcome) = engine_dm::process(&template, &Request::default(), &[], &budget) {

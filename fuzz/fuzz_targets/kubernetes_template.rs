@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (values, text) = bytes.split_at(cut);
     let lines = text.iter().filter(|byte| **byte == b'\n').count() + 1;
     let files = [("t.yaml", text.to_vec())].into_iter().collect();
-    let template = Template { name: "t".to_owned(), kind: Kind::Template, entry: "t.yaml".to_owned(), files };
+    let template = Template { name: "t".to_owned(), kind: Kind::Template, entry: "t.yaml".to_owned(), files, jinja2: false };
     for finding in engine_kubernetes::inspect(&template).findings {
         assert!(finding.place.is_none_or(|place| place.line as usize <= lines + 1));
     }

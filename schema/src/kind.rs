@@ -18,10 +18,13 @@ pub enum Kind {
     InteroperatorPlan,
     /// A directory with a `Chart.yaml`.
     Chart,
+    /// A Deployment Manager configuration that somebody sends to be expanded, with the files it imports. No version
+    /// of a registry is one, so it is not among [`Kind::ALL`].
+    DmConfiguration,
 }
 
 impl Kind {
-    /// Every kind, in the order people see them.
+    /// Every kind a version can have, in the order people see them.
     pub const ALL: [Kind; 6] = [
         Kind::Template,
         Kind::Chart,
@@ -40,6 +43,7 @@ impl Kind {
             Kind::ServiceBroker => "service-broker",
             Kind::InteroperatorPlan => "interoperator-plan",
             Kind::Chart => "chart",
+            Kind::DmConfiguration => "dm-configuration",
         }
     }
 
@@ -52,6 +56,7 @@ impl Kind {
             Kind::ServiceBroker => "Service Broker configuration",
             Kind::InteroperatorPlan => "Interoperator plan",
             Kind::Chart => "Helm chart",
+            Kind::DmConfiguration => "Deployment Manager configuration",
         }
     }
 

@@ -20,6 +20,9 @@ pub struct Template {
     pub entry: String,
     /// Every file of the version.
     pub files: Files,
+    /// Its Jinja files are rendered by Jinja2 itself, through the host's interpreter, instead of by what the engine
+    /// has in its place: for a version whose example came out differently.
+    pub jinja2: bool,
 }
 
 /// What the caller wants made of it.

@@ -68,7 +68,7 @@ fn icon_of(name: &str, class: &str) -> Html {
 pub(crate) fn kind_icon(kind: &Kind) -> Html {
     icon(match kind {
         Kind::Template => "k-template",
-        Kind::DmJinja | Kind::DmPython => "k-dm",
+        Kind::DmJinja | Kind::DmPython | Kind::DmConfiguration => "k-dm",
         Kind::ServiceBroker => "k-broker",
         Kind::InteroperatorPlan => "k-plan",
         Kind::Chart => "k-chart",

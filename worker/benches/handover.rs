@@ -38,6 +38,7 @@ fn job(digest: Option<Digest>, bytes: usize) -> Job {
             kind: Kind::Template,
             entry: "a.yaml".to_owned(),
             files: files.into_iter().collect(),
+            jinja2: false,
         },
         request: Request::default(),
         provided: Vec::new(),

@@ -159,7 +159,13 @@ fn answer(
     let Run { template, provided, request, budget, .. } = run;
     let whole = |head: Head| {
         let files = loaded.get(&head.files).ok_or("a job names files that were not loaded")?.clone();
-        Ok::<_, String>(Template { name: head.name, kind: head.kind, entry: head.entry, files })
+        Ok::<_, String>(Template {
+            name: head.name,
+            kind: head.kind,
+            entry: head.entry,
+            files,
+            jinja2: head.jinja2,
+        })
     };
     let template = whole(template)?;
     let provided = provided

@@ -36,7 +36,10 @@ pub fn inspect(template: &schema::processing::Template) -> schema::Inspection {
     engine::inspect(template)
 }
 
+/// Whether workers have an interpreter for templates in Python.
+const HAS_PYTHON: bool = false;
+
 /// Whether this build processes templates of that kind at all.
 pub fn can_process(kind: schema::Kind) -> bool {
-    engine::can_process(kind)
+    engine::can_process(kind, HAS_PYTHON)
 }

@@ -77,6 +77,7 @@ pub(crate) struct Head {
     pub(crate) kind: Kind,
     pub(crate) entry: String,
     pub(crate) files: Key,
+    pub(crate) jinja2: bool,
 }
 
 /// A provided template but for its files.

@@ -12,14 +12,19 @@
 //! properties of the resource whose type is the template itself; `a.b=c` nests; whole numbers, `true` and `false`
 //! are what they look like, and anything else is text.
 
+use schema::Kind;
 use schema::processing::{Problem, Request, Template};
 use serde_json::Value as Json;
 use yaml::{Map, Spans, Value};
 
 use crate::imports::{Imports, matching, relative};
+use crate::resource::is_url;
 
 /// How deep a `set` pair may nest.
 const DEEPEST_SET: usize = 64;
+
+/// The most problems that are listed.
+const MOST_PROBLEMS: usize = 100;
 
 /// What is expanded.
 pub(crate) struct Configuration {
@@ -27,14 +32,24 @@ pub(crate) struct Configuration {
     pub(crate) imports: Imports,
     /// What templates see as `env`, besides the name and type of their resource.
     pub(crate) env: Map,
-    /// Where things stand, when it came as text.
-    pub(crate) spans: Option<Spans>,
+    origin: Origin,
 }
 
-impl Configuration {
-    /// A problem, placed at a JSON pointer of the values.
-    pub(crate) fn place(&self, problem: Problem, pointer: &str) -> Problem {
-        let problem = problem.in_file("values").pointing(pointer);
+/// Where a document came from, for places.
+struct Origin {
+    /// Its file, or `values`.
+    file: String,
+    /// Where things stand, when it came as text.
+    spans: Option<Spans>,
+    /// What pointers into the document begin with where the document was made of what was written: written was
+    /// only what is behind that.
+    made: &'static str,
+}
+
+impl Origin {
+    fn place(&self, problem: Problem, pointer: &str) -> Problem {
+        let pointer = pointer.strip_prefix(self.made).unwrap_or(pointer);
+        let problem = problem.in_file(self.file.as_str()).pointing(pointer);
         match self.spans.as_ref().and_then(|spans| spans.nearest(pointer)) {
             Some(span) => problem.at(span.start.line, span.start.column),
             None => problem,
@@ -42,29 +57,19 @@ impl Configuration {
     }
 }
 
-/// Reads a request for a template.
+impl Configuration {
+    /// A problem, placed at a JSON pointer of the document.
+    pub(crate) fn place(&self, problem: Problem, pointer: &str) -> Problem {
+        self.origin.place(problem, pointer)
+    }
+}
+
+/// Reads a request for a template, or a configuration with the files sent with it.
 pub(crate) fn read(template: &Template, request: &Request) -> Result<Configuration, Vec<Problem>> {
-    let (value, spans) = match &request.values {
-        Json::String(text) => from_text(text)?,
-        other => (Value::from_json(other.clone()), None),
-    };
-    let map = match value {
-        Value::Map(map) => map,
-        Value::Null => Map::new(),
-        other => {
-            let message = format!(
-                "the values are of type {}; a configuration or properties are expected",
-                other.kind_name()
-            );
-            return Err(vec![Problem::error(message).in_file("values")]);
-        }
-    };
     let name = request.name.clone().unwrap_or_else(|| template.name.clone());
-    let is_configuration = map.contains_key("resources") || map.contains_key("imports");
-    let mut configuration = if is_configuration {
-        from_configuration(template, map, spans)?
-    } else {
-        from_properties(template, map, &name)?
+    let mut configuration = match template.kind {
+        Kind::DmConfiguration => from_file(template, request)?,
+        _ => from_values(template, request, &name)?,
     };
     for key in ["deployment", "project"] {
         configuration.env.entry(key.to_owned()).or_insert_with(|| Value::from(name.as_str()));
@@ -73,11 +78,73 @@ pub(crate) fn read(template: &Template, request: &Request) -> Result<Configurati
     Ok(configuration)
 }
 
-fn from_text(text: &str) -> Result<(Value, Option<Spans>), Vec<Problem>> {
+/// A configuration that was sent: its text is the entry file, and values may only add to the environment.
+fn from_file(template: &Template, request: &Request) -> Result<Configuration, Vec<Problem>> {
+    let file = template.entry.as_str();
+    let Some(text) = template.files.text(file) else {
+        let problem = Problem::error(format!("{file} is not UTF-8 text")).in_file(file);
+        return Err(vec![problem.hint("save the configuration as UTF-8")]);
+    };
+    let (value, spans) = from_text(text, file)?;
+    let origin = Origin { file: file.to_owned(), spans, made: "" };
+    let document = document(value, &origin, "the configuration is", "it must be a map with `resources`")?;
+    let mut configuration = from_configuration(template, document, origin)?;
+    let origin = Origin { file: "values".to_owned(), spans: None, made: "" };
+    let values = Value::from_json(request.values.clone());
+    let values = document_of_values(values, &origin)?;
+    for (key, value) in values {
+        if key != "env" {
+            let problem = Problem::error(format!("`{key}` is not known here"));
+            let hint =
+                "beside a configuration only `env:` can be given; properties stand in the configuration";
+            return Err(vec![origin.place(problem.hint(hint), &format!("/{key}"))]);
+        }
+        configuration.env.extend(env_of(value, &origin)?);
+    }
+    Ok(configuration)
+}
+
+/// What the values of a request for a version say.
+fn from_values(template: &Template, request: &Request, name: &str) -> Result<Configuration, Vec<Problem>> {
+    let (value, spans) = match &request.values {
+        Json::String(text) => from_text(text, "values")?,
+        other => (Value::from_json(other.clone()), None),
+    };
+    let mut origin = Origin { file: "values".to_owned(), spans, made: "" };
+    let map = document_of_values(value, &origin)?;
+    if map.contains_key("resources") || map.contains_key("imports") {
+        return from_configuration(template, map, origin);
+    }
+    origin.made = "/resources/0";
+    from_properties(template, map, name, origin)
+}
+
+fn document_of_values(value: Value, origin: &Origin) -> Result<Map, Vec<Problem>> {
+    document(value, origin, "the values are", "a configuration or properties are expected")
+}
+
+/// The map a document is; nothing at all is an empty one.
+fn document(value: Value, origin: &Origin, it_is: &str, expected: &str) -> Result<Map, Vec<Problem>> {
+    match value {
+        Value::Map(map) => Ok(map),
+        Value::Null => Ok(Map::new()),
+        other => {
+            let message = format!("{it_is} of type {}; {expected}", other.kind_name());
+            Err(vec![origin.place(Problem::error(message), "")])
+        }
+    }
+}
+
+fn env_of(value: Value, origin: &Origin) -> Result<Map, Vec<Problem>> {
+    document(value, origin, "`env` is", "it must be a map")
+        .map_err(|problems| problems.into_iter().map(|problem| problem.pointing("/env")).collect())
+}
+
+fn from_text(text: &str, file: &str) -> Result<(Value, Option<Spans>), Vec<Problem>> {
     match yaml::load(text, &yaml::Options::pyyaml()) {
         Ok(Some(document)) => Ok((document.value, Some(document.spans))),
         Ok(None) => Ok((Value::Null, None)),
-        Err(error) => Err(vec![yaml_problem(&error, "values")]),
+        Err(error) => Err(vec![yaml_problem(&error, file)]),
     }
 }
 
@@ -92,76 +159,93 @@ pub(crate) fn yaml_problem(error: &yaml::Error, file: &str) -> Problem {
 
 fn from_configuration(
     template: &Template,
-    map: Map,
-    spans: Option<Spans>,
+    mut document: Map,
+    origin: Origin,
 ) -> Result<Configuration, Vec<Problem>> {
-    let mut configuration =
-        Configuration { document: map, imports: Imports::of(&template.files), env: Map::new(), spans };
-    let mut listed = Vec::new();
-    let mut problems = Vec::new();
-    let imports = match configuration.document.get("imports") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::List(items)) => items.clone(),
+    let env = env_of(document.shift_remove("env").unwrap_or_default(), &origin)?;
+    let imports = listed_imports(template, &document, &origin)?;
+    let imports = Imports::of(&template.files).with(imports);
+    Ok(Configuration { document, imports, env, origin })
+}
+
+/// The names and paths that a configuration's `imports` list.
+fn listed_imports(
+    template: &Template,
+    document: &Map,
+    origin: &Origin,
+) -> Result<Vec<(String, String)>, Vec<Problem>> {
+    let items = match document.get("imports") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::List(items)) => items,
         Some(other) => {
             let message = format!("`imports` is of type {}; it must be a list", other.kind_name());
-            return Err(vec![configuration.place(Problem::error(message), "/imports")]);
+            return Err(vec![origin.place(Problem::error(message), "/imports")]);
         }
     };
-    for (index, import) in imports.iter().enumerate() {
+    let is_sent = template.kind == Kind::DmConfiguration;
+    let base = if is_sent { template.entry.as_str() } else { "" };
+    let mut listed = Vec::new();
+    let mut problems = Vec::new();
+    for (index, import) in items.iter().enumerate() {
+        if problems.len() >= MOST_PROBLEMS {
+            break;
+        }
         let pointer = format!("/imports/{index}");
         let Some(path) = import.get("path").and_then(Value::as_str) else {
-            problems.push(configuration.place(Problem::error("an import needs a `path`"), &pointer));
+            problems.push(origin.place(Problem::error("an import needs a `path`"), &pointer));
             continue;
         };
         let name = import.get("name").and_then(Value::as_str);
-        let found = relative("", path).map(|path| matching(&template.files, &path)).unwrap_or_default();
+        let mut found = relative(base, path).map(|path| matching(&template.files, &path)).unwrap_or_default();
+        if found.is_empty() && is_sent {
+            // Clients of the original send what a path means under its last part alone, or under its name.
+            let sent = [name, path.rsplit('/').next()].into_iter().flatten();
+            found.extend(sent.filter(|sent| template.files.get(sent).is_some()).take(1).map(str::to_owned));
+        }
         match (found.as_slice(), name) {
-            ([], _) => {
-                let hint = "imports are files of the version, by their path in its directory";
-                problems.push(configuration.place(
-                    Problem::error(format!("there is no file `{path}` to import")).hint(hint),
-                    &pointer,
-                ));
-            }
+            ([], _) => problems.push(origin.place(not_there(path, base), &pointer)),
             ([file], Some(name)) => listed.push((name.to_owned(), file.clone())),
             (files, _) => {
-                let plain = files.len() == 1;
+                let is_pattern = path.contains(['*', '?']);
                 listed.extend(files.iter().map(|file| {
-                    let name = if plain { path.trim_start_matches("./").to_owned() } else { file.clone() };
+                    let name =
+                        if is_pattern { file.clone() } else { path.trim_start_matches("./").to_owned() };
                     (name, file.clone())
                 }));
             }
         }
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    configuration.imports = configuration.imports.with(listed);
-    if let Some(Value::Map(env)) = configuration.document.get("env") {
-        configuration.env = env.clone();
-    }
-    Ok(configuration)
+    if problems.is_empty() { Ok(listed) } else { Err(problems) }
 }
 
-fn from_properties(template: &Template, mut map: Map, name: &str) -> Result<Configuration, Vec<Problem>> {
+/// An import that leads to no file: what is wrong with it.
+fn not_there(path: &str, base: &str) -> Problem {
+    if is_url(path) {
+        return Problem::error(format!("the import `{path}` is a URL, and URLs are not imported"))
+            .hint("put the file beside the configuration, or use a type that is a reference to a registry");
+    }
+    if relative(base, path).is_none() || path.starts_with('/') {
+        return Problem::error(format!("the import `{path}` leads out of the directory"))
+            .hint("imports are files below the directory of the configuration or version");
+    }
+    Problem::error(format!("there is no file `{path}` to import"))
+        .hint("imports are files of the version or beside the configuration, by their path from there")
+}
+
+fn from_properties(
+    template: &Template,
+    mut map: Map,
+    name: &str,
+    origin: Origin,
+) -> Result<Configuration, Vec<Problem>> {
     let properties = map.swap_remove("properties");
-    let env = match map.swap_remove("env") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Map(env)) => env,
-        Some(other) => {
-            let message = format!("`env` is of type {}; it must be a map", other.kind_name());
-            return Err(vec![Problem::error(message).in_file("values").pointing("/env")]);
-        }
-    };
+    let env = env_of(map.swap_remove("env").unwrap_or_default(), &origin)?;
     // A values file may name its template; which one it is was settled before.
     map.swap_remove("template");
     if let Some(key) = map.keys().next() {
-        let problem = Problem::error(format!("`{key}` is not known here"))
-            .in_file("values")
-            .pointing(format!("/{key}"));
-        return Err(vec![
-            problem.hint("write `properties:` (and `env:`), or a configuration with `resources:`"),
-        ]);
+        let problem = Problem::error(format!("`{key}` is not known here"));
+        let problem = problem.hint("write `properties:` (and `env:`), or a configuration with `resources:`");
+        return Err(vec![origin.place(problem, &format!("/{key}"))]);
     }
     let mut resource = Map::new();
     resource.insert("name".to_owned(), Value::from(name));
@@ -170,7 +254,7 @@ fn from_properties(template: &Template, mut map: Map, name: &str) -> Result<Conf
         resource.insert("properties".to_owned(), properties);
     }
     let document = Map::from_iter([("resources".to_owned(), Value::List(vec![Value::Map(resource)]))]);
-    Ok(Configuration { document, imports: Imports::of(&template.files), env, spans: None })
+    Ok(Configuration { document, imports: Imports::of(&template.files), env, origin })
 }
 
 /// Applies `set` pairs to the one resource that is of the template's own type.
@@ -250,15 +334,19 @@ fn typed(text: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use schema::Kind;
     use serde_json::json;
 
     use super::*;
 
     fn read_with(values: Json, set: &[(&str, &str)]) -> Result<Map, String> {
         let files = [("t.jinja", b"x".to_vec()), ("lib/a.py", b"x".to_vec())].into_iter().collect();
-        let template =
-            Template { name: "t".to_owned(), kind: Kind::DmJinja, entry: "t.jinja".to_owned(), files };
+        let template = Template {
+            name: "t".to_owned(),
+            kind: Kind::DmJinja,
+            entry: "t.jinja".to_owned(),
+            files,
+            jinja2: false,
+        };
         let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let request = Request { values, set, ..Request::default() };
         read(&template, &request).map(|c| c.document).map_err(|problems| problems[0].message.clone())
@@ -291,7 +379,7 @@ mod tests {
         );
         let error =
             read_with(json!({"imports": [{"path": "../up.py"}], "resources": resources}), &[]).unwrap_err();
-        assert_eq!(error, "there is no file `../up.py` to import");
+        assert_eq!(error, "the import `../up.py` leads out of the directory");
         assert!(read_with(json!({"resources": []}), &[("a", "1")]).unwrap_err().contains("0 resources"));
         assert!(read_with(json!({"propertys": {}}), &[]).unwrap_err().contains("`propertys` is not known"));
         assert!(

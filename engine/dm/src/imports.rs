@@ -3,6 +3,7 @@
 //! The originals knew only what a configuration or a schema lists; looking further into the version directory is
 //! what the convention document promises ("files imported by the schema … live in the same directory").
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use minijinja::value::{Enumerator, Object, Value as Jinja};
@@ -48,6 +49,13 @@ impl Imports {
     /// The text a name stands for; `None` if there is no such file or it is not UTF-8.
     pub(crate) fn text<'n>(&'n self, name: &'n str) -> Option<&'n str> {
         self.0.files.text(self.path(name)?)
+    }
+
+    /// Every text there is: by the names given, and by path.
+    pub(crate) fn texts(&self) -> BTreeMap<String, String> {
+        let listed = self.0.listed.iter().map(|(name, _)| name.as_str());
+        let names = self.0.files.iter().map(|(path, _)| path).chain(listed);
+        names.filter_map(|name| Some((name.to_owned(), self.text(name)?.to_owned()))).collect()
     }
 
     /// All files.

@@ -25,7 +25,7 @@ pub trait Interpreter {
 pub struct Call<'c> {
     /// What it is written in.
     pub language: Language,
-    /// The name it is known by: its import name. Messages name it.
+    /// The path it has among the imports. Messages name it.
     pub file: &'c str,
     /// Its text.
     pub source: &'c str,
@@ -33,7 +33,7 @@ pub struct Call<'c> {
     pub properties: Option<&'c Value>,
     /// `deployment`, `project`, `name`, `type` and what the caller added.
     pub env: &'c Value,
-    /// The files it may import or include, by import name.
+    /// The files it may import or include, by import name and by path.
     pub imports: &'c BTreeMap<String, String>,
 }
 
@@ -48,11 +48,29 @@ pub enum Language {
 
 /// What a template gave back.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Returned {
+pub struct Returned {
+    /// What the call returned.
+    pub made: Made,
+    /// The properties as the template left them, if it changed them: the layout shows those.
+    pub properties: Option<Value>,
+    /// The environment as the template left it, if it changed it: templates expanded later see that.
+    pub env: Option<Value>,
+}
+
+/// What a call returned.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Made {
     /// A text, to be read as YAML.
     Text(String),
-    /// A value, as the extended expander allows: maps and lists, with keys as texts.
+    /// A value, as the extended expander allows: maps and lists, with keys as texts. Nothing is `null`.
     Value(Value),
+}
+
+impl From<Made> for Returned {
+    /// From a template that changed nothing.
+    fn from(made: Made) -> Returned {
+        Returned { made, properties: None, env: None }
+    }
 }
 
 /// Why a template gave nothing back.

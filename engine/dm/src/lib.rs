@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! request ─ configuration ─ expansion ─┬─ properties (schema: defaults, then all errors)
-//!                              ↑       ├─ jinja ─ YAML ─ resources ─┐
-//!                              └───────┴────────────────────────────┘ depth first
+//!                              ↑       ├─ jinja, or the host's interpreter ─ YAML ─ resources ─┐
+//!                              └───────┴───────────────────────────────────────────────────────┘ depth first
 //! ```
 //!
 //! Semantics are those of the expander of November 2015, observed as data in `tests/vectors`; YAML is read under
@@ -14,7 +14,8 @@
 //!
 //! # What it must not know
 //! Where templates come from: a type that is a reference is asked for with [`schema::processing::Step::Needs`].
-//! Other kinds of templates: whoever knows them hands in [`Others`]. Clusters, HTTP, clocks.
+//! Other kinds of templates: whoever knows them hands in [`Others`]. How Python is run: whoever
+//! can hands in an [`Interpreter`]. Clusters, HTTP, clocks.
 
 mod configuration;
 mod expansion;
@@ -31,15 +32,19 @@ mod rules;
 mod schema_file;
 mod trail;
 
-pub use expansion::{Others, process, process_with};
+pub use expansion::{Others, no_others, process};
 pub use inspect::inspect;
-pub use interpreter::{Call, Interpreter, InterpreterError, Language, NoInterpreter, Returned};
+pub use interpreter::{Call, Interpreter, InterpreterError, Language, Made, NoInterpreter, Returned};
 pub use jinja::render_alone;
 pub use rules::RULES;
 
 use schema::Kind;
 
-/// Whether this crate processes that kind. Python templates are only inspected.
-pub const fn can_process(kind: Kind) -> bool {
-    matches!(kind, Kind::DmJinja)
+/// Whether this crate processes that kind: Python only where the host has an interpreter.
+pub const fn can_process(kind: Kind, has_interpreter: bool) -> bool {
+    match kind {
+        Kind::DmJinja | Kind::DmConfiguration => true,
+        Kind::DmPython => has_interpreter,
+        _ => false,
+    }
 }

@@ -58,6 +58,11 @@ pub(crate) fn is_reference(resource_type: &str) -> bool {
         .is_ok_and(|reference| reference.selector != Selector::Highest || reference.digest.is_some())
 }
 
+/// Whether a type is a URL to fetch a template from.
+pub(crate) fn is_url(resource_type: &str) -> bool {
+    resource_type.starts_with("http://") || resource_type.starts_with("https://")
+}
+
 /// Outputs by name, with references to the outputs of the templates they come from resolved.
 pub(crate) fn outputs_of(listed: Option<&Value>, children: &[Expanded]) -> Map {
     let mut known = BTreeMap::new();

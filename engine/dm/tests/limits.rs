@@ -5,11 +5,21 @@ use schema::limits::Budget;
 use schema::processing::{Cause, Failure, Request, Step, Template};
 use serde_json::json;
 
+fn expand(template: &Template, request: &Request, budget: &Budget) -> Step {
+    engine_dm::process(template, request, &[], budget, &engine_dm::NoInterpreter, &engine_dm::no_others)
+}
+
 fn run(files: &[(&str, &str)]) -> Step {
     let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
-    let template = Template { name: "t".to_owned(), kind: Kind::DmJinja, entry: "t.jinja".to_owned(), files };
+    let template = Template {
+        name: "t".to_owned(),
+        kind: Kind::DmJinja,
+        entry: "t.jinja".to_owned(),
+        files,
+        jinja2: false,
+    };
     let budget = Budget { steps: 1_000_000, output: 200_000, objects: 500, ..Budget::default() };
-    engine_dm::process(&template, &Request::default(), &[], &budget)
+    expand(&template, &Request::default(), &budget)
 }
 
 fn failed(files: &[(&str, &str)]) -> Failure {
@@ -73,13 +83,19 @@ fn errors_have_file_line_and_chain() {
 #[test]
 fn deep_settings_are_refused() {
     let files = [("t.jinja", b"resources: []".to_vec())].into_iter().collect();
-    let template = Template { name: "t".to_owned(), kind: Kind::DmJinja, entry: "t.jinja".to_owned(), files };
+    let template = Template {
+        name: "t".to_owned(),
+        kind: Kind::DmJinja,
+        entry: "t.jinja".to_owned(),
+        files,
+        jinja2: false,
+    };
     let request = Request {
         set: vec![("a.".repeat(100_000) + "b", "1".to_owned())],
         values: json!(null),
         ..Request::default()
     };
-    let Step::Failed(failure) = engine_dm::process(&template, &request, &[], &Budget::default()) else {
+    let Step::Failed(failure) = expand(&template, &request, &Budget::default()) else {
         panic!("it is refused")
     };
     assert!(failure.problems.first().unwrap().message.contains("64 levels"));

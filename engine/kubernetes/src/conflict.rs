@@ -333,8 +333,13 @@ mod tests {
              objects:\n- kind: Pod\n  metadata: {{name: p}}\n  spec:\n    containers:\n    - {container}\n{others}"
         );
         let files = [("t.yaml", text.into_bytes())].into_iter().collect();
-        let template =
-            Template { name: "t".to_owned(), kind: Kind::Template, entry: "t.yaml".to_owned(), files };
+        let template = Template {
+            name: "t".to_owned(),
+            kind: Kind::Template,
+            entry: "t.yaml".to_owned(),
+            files,
+            jinja2: false,
+        };
         let document = crate::document::read(&template).unwrap();
         let values = document.parameters.iter().map(|p| (p.name.clone(), p.value.clone())).collect();
         find(&document, &values).errors.into_iter().map(|pointed| pointed.problem.message).collect()

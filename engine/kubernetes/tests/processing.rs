@@ -8,7 +8,13 @@ use serde_json::{Value, json};
 
 fn run(text: &str, request: &Request, budget: &Budget) -> Step {
     let files = [("t.yaml", text.as_bytes().to_vec())].into_iter().collect();
-    let template = Template { name: "t".to_owned(), kind: Kind::Template, entry: "t.yaml".to_owned(), files };
+    let template = Template {
+        name: "t".to_owned(),
+        kind: Kind::Template,
+        entry: "t.yaml".to_owned(),
+        files,
+        jinja2: false,
+    };
     engine_kubernetes::process(&template, request, &[], budget)
 }
 
@@ -281,7 +287,7 @@ proptest::proptest! {
                 Step::Needs(_) => unreachable!("a Template refers to no other"),
             }
             let files = [("t.yaml", text.into_bytes())].into_iter().collect();
-            let template = Template { name: "t".to_owned(), kind: Kind::Template, entry: "t.yaml".to_owned(), files };
+            let template = Template { name: "t".to_owned(), kind: Kind::Template, entry: "t.yaml".to_owned(), files, jinja2: false };
             assert!(engine_kubernetes::inspect(&template).parameters.is_object());
         }
     }

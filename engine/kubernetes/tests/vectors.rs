@@ -79,8 +79,13 @@ fn run(case: &Case) -> Step {
         None => case.json["template"].to_string(),
     };
     let files = [("template.yaml", text.into_bytes())].into_iter().collect();
-    let template =
-        Template { name: "t".to_owned(), kind: Kind::Template, entry: "template.yaml".to_owned(), files };
+    let template = Template {
+        name: "t".to_owned(),
+        kind: Kind::Template,
+        entry: "template.yaml".to_owned(),
+        files,
+        jinja2: false,
+    };
     let mut request = Request { entropy: "5a".repeat(32), ..Request::default() };
     let pair = |text: &str| text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
     let flags =

@@ -210,7 +210,8 @@ impl Sink for Stream<'_> {
         }
         self.read.push(found.path.clone());
         let name = found.template.to_string();
-        let template = Template { name, kind, entry: entry.clone(), files: version.contents() };
+        let template =
+            Template { name, kind, entry: entry.clone(), files: version.contents(), jinja2: false };
         let inspection = worker::inspect(&template);
         let contents = version.files.iter().map(|file| (&*file.path, &*file.content));
         let documentation = schema::documentation::of(kind, contents);

@@ -55,7 +55,7 @@ impl Processor for InProcess {
     }
 
     fn can_process(&self, kind: Kind) -> bool {
-        engine::can_process(kind)
+        engine::can_process(kind, false)
     }
 
     fn load(&self) -> (Workers, u64) {
@@ -212,6 +212,7 @@ pub(crate) fn inspected(mut registry: Registry) -> Registry {
             kind: version.kind,
             entry: version.entry.clone(),
             files,
+            jinja2: false,
         };
         let described = version.inspection.description.clone();
         let mut inspection = engine::inspect(&template);

@@ -46,8 +46,13 @@ fn template_of<'f>(
         scanned.findings.iter().map(|finding| finding.rule.to_string()).filter(|rule| rule != "no-example");
     let rules = rules.collect();
     let files = scanned.contents();
-    let template =
-        scanned.template.map(|(kind, entry)| Template { name: name.to_owned(), kind, entry, files });
+    let template = scanned.template.map(|(kind, entry)| Template {
+        name: name.to_owned(),
+        kind,
+        entry,
+        files,
+        jinja2: false,
+    });
     (template, rules)
 }
 
@@ -150,7 +155,7 @@ fn not_processed_yet(case: &Case, template: &Template) -> Result<(), String> {
     if facts.promised.is_empty() || !facts.runs.is_empty() {
         return Err("a case that is not processed yet has `promised` and no `runs`".to_owned());
     }
-    if engine::can_process(template.kind) {
+    if engine::can_process(template.kind, false) {
         return Err(OUT_OF_DATE.to_owned());
     }
     for run in &facts.promised {

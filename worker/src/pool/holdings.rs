@@ -64,7 +64,13 @@ impl Holdings {
         let mut head = |digest: Option<Digest>, template: Template| {
             let key = self.place(digest, &template.files, &mut load, &mut release);
             used.push(key);
-            Head { name: template.name, kind: template.kind, entry: template.entry, files: key }
+            Head {
+                name: template.name,
+                kind: template.kind,
+                entry: template.entry,
+                files: key,
+                jinja2: template.jinja2,
+            }
         };
         let template = head(digest, template);
         let provided = provided
@@ -124,7 +130,13 @@ mod tests {
 
     fn template(number: u8, megabytes: usize) -> Template {
         let files = Files::from_iter([("a.yaml".to_owned(), vec![number; megabytes << 20])]);
-        Template { name: "a".to_owned(), kind: Kind::Template, entry: "a.yaml".to_owned(), files }
+        Template {
+            name: "a".to_owned(),
+            kind: Kind::Template,
+            entry: "a.yaml".to_owned(),
+            files,
+            jinja2: false,
+        }
     }
 
     fn digest(number: u8) -> Digest {

@@ -14,6 +14,7 @@ fn process(kind: Kind, entry: &str, text: &str, values: Value) -> Job {
         kind,
         entry: entry.to_owned(),
         files: files.into_iter().collect(),
+        jinja2: false,
     };
     let entropy = "5a".repeat(32);
     Job {

@@ -43,6 +43,7 @@ pub(crate) fn job(what: &str, values: Value) -> Job {
         kind: Kind::Template,
         entry: "a.yaml".to_owned(),
         files: files.into_iter().collect(),
+        jinja2: false,
     };
     Job {
         digest: Some(Digest::of(b"a version")),
