@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
+
+use crate::process::form::OutputForm;
 
 /// A Git-backed template registry for Kubernetes.
 ///
@@ -307,33 +309,41 @@ pub(crate) struct DigestArguments {
     pub(crate) listing: bool,
 }
 
-/// How objects are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputForm {
-    /// A stream of YAML documents, for kubectl
-    Yaml,
-    /// JSON in the original's own form for the kind: a v1 List for Templates, {resources} for Deployment Manager
-    Json,
-    /// The whole answer as JSON
-    Full,
-}
-
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 it processed, 1 it does not process, 2 it could not be tried.\n\nTARGET is a version directory or a template file on this machine, or a reference, which the server processes.\nA values file may name its template (`template: REFERENCE`); then no target is needed. `-` reads standard input.\n\nExamples:\n  formwork process web/nginx:v1 -p NAME=shop | kubectl apply -f -\n  formwork process ./redis/v1.0.0 --values ./redis/v1.0.0/example.yaml\n  formwork process ./redis.yaml -p NAME=a -o json"
+    after_help = "Exit status: 0 it processed, 1 it does not process, 2 it could not be tried.\n\nTARGET is a version directory or a template file on this machine, or a reference, which the server processes.\nA values file may name its template (`template: REFERENCE`); then no target is needed. `-` reads standard input.\n\nForms of output:\n  stream            YAML documents, for kubectl apply -f -\n  yaml, json        the original's own form: for Templates, the List that `oc process` prints\n  full              the whole answer as JSON\n  name              kind and name of each object\n  describe          the processed Template, for reading\n  jsonpath=TEXT, go-template=TEXT, jsonpath-file=FILE, go-template-file=FILE\n\nExamples:\n  formwork process web/nginx:v1 -p NAME=shop | kubectl apply -f -\n  formwork process ./redis/v1.0.0 --values ./redis/v1.0.0/example.yaml\n  formwork process ./redis.yaml -p NAME=a -o json\n  formwork process -f redis.yaml --param-file redis.env -o name\n  formwork process databases/redis:v1 --parameters"
 )]
 pub(crate) struct ProcessArguments {
     /// A reference, a version directory, a template file, or `-`
     pub(crate) target: Option<String>,
+    /// Parameters, as with -p
+    #[arg(value_name = "NAME=VALUE")]
+    pub(crate) assignments: Vec<String>,
     /// Set a parameter; may be given again
     #[arg(short = 'p', long = "param", value_name = "NAME=VALUE")]
     pub(crate) parameters: Vec<String>,
-    /// Read values from this file (`-` for standard input)
-    #[arg(long, short = 'f', value_name = "FILE")]
+    /// Set parameters from a file of NAME=VALUE lines (`-` for standard input); -p goes before it
+    #[arg(long = "param-file", value_name = "FILE")]
+    pub(crate) parameter_files: Vec<PathBuf>,
+    /// Read values from this file (`-` for standard input); a Template is the target, as for `oc process -f`
+    #[arg(long, short = 'f', alias = "filename", value_name = "FILE")]
     pub(crate) values: Option<PathBuf>,
-    /// What to print
-    #[arg(short = 'o', long, value_enum, default_value = "yaml")]
+    /// What to print; FORM is one of those below
+    #[arg(short = 'o', long, value_name = "FORM", default_value = "stream", value_parser = OutputForm::parse)]
     pub(crate) output: OutputForm,
+    /// Print each object for itself, not in a List
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// List the parameters, and process nothing
+    #[arg(
+        long = "parameters",
+        conflicts_with_all = ["parameters", "parameter_files", "assignments", "labels", "output", "raw"]
+    )]
+    pub(crate) parameters_table: bool,
+    /// Mark every object with a label that is this processing's alone, so that several live in one namespace; without
+    /// a name one is made
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) instance: Option<String>,
     /// The name of what is deployed [default: the template's]
     #[arg(long)]
     pub(crate) name: Option<String>,

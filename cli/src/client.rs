@@ -80,6 +80,11 @@ impl Client {
         self.read(self.http.post(&url).json(&body).send())
     }
 
+    /// The parameters of a template, as their JSON Schema.
+    pub(crate) fn parameters(&self, reference: &Reference) -> anyhow::Result<serde_json::Value> {
+        self.get(&format!("/api/v1/templates/{reference}/-/parameters"), &[])
+    }
+
     /// The tokens a server has given out.
     pub(crate) fn tokens(&self) -> anyhow::Result<TokenList> {
         self.get("/api/v1/tokens", &[])

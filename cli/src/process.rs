@@ -1,5 +1,11 @@
 //! `formwork process`: a template into objects, here in a worker process or on a server.
 
+mod assignments;
+mod describe;
+pub(crate) mod form;
+mod jsonpath;
+mod tabs;
+
 use std::io::Read;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,21 +13,61 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, anyhow, bail};
 use schema::Kind;
 use schema::limits::{Budget, REQUEST_BYTES};
-use schema::processing::{Failure, Outcome, Problem, Request, Step, Template};
+use schema::processing::{Failure, Problem, Request, Step, Template};
 
 use worker::Job;
 
-use crate::arguments::{OutputForm, ProcessArguments};
+use crate::arguments::ProcessArguments;
 use crate::client::{Client, NotProcessed};
 use crate::output;
 use crate::target::Target;
 
 pub(crate) fn run(arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
-    let mut request = request(arguments)?;
+    let (target, mut request) = target_and_request(arguments)?;
+    if arguments.parameters_table {
+        let schema = match &target {
+            Target::Local(template) => worker::inspect(template).parameters,
+            Target::Remote(reference) => Client::new(&arguments.server.server)?.parameters(reference)?,
+        };
+        output::print(describe::parameters(&schema));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.output.needs_template() {
+        set(&mut request.values, "output", "Template".into())?;
+    }
+    if let Some(name) = &arguments.instance {
+        let instance = if name.is_empty() { true.into() } else { name.as_str().into() };
+        set(&mut request.values, "instance", instance)?;
+    }
+    match target {
+        Target::Local(template) => local(&template, &request, arguments),
+        Target::Remote(reference) => remote(&reference, &request, arguments),
+    }
+}
+
+/// What is processed, and with what. A file of `-f` that is a template is the target, as for `oc process`; values may
+/// name their template.
+fn target_and_request(arguments: &ProcessArguments) -> anyhow::Result<(Target, Request)> {
+    let template_by_flag = arguments.values.as_deref().filter(|path| is_template(path));
+    let values = arguments.values.as_deref().filter(|_| template_by_flag.is_none());
+    // A positional NAME=VALUE is a parameter, as for `oc process`; a reference has no `=` before its `:`.
+    let is_pair = |text: &str| {
+        text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(['/', ':', '.']))
+    };
+    let (target, first) = match &arguments.target {
+        Some(target) if is_pair(target) => (None, Some(target.clone())),
+        target => (target.as_deref(), None),
+    };
+    let positional = first.into_iter().chain(arguments.assignments.iter().cloned());
+    let mut request = request(arguments, values, positional)?;
     let named = request.values.get("template").and_then(serde_json::Value::as_str).map(str::to_owned);
-    let target = match (&arguments.target, named) {
-        (Some(target), _) if target == "-" => Target::Local(Box::new(from_stdin()?)),
-        (Some(target), named) => {
+    let target = match (target, template_by_flag, named) {
+        (Some(_), Some(path), _) => {
+            bail!("{} is a template, and another one is given: -f is for values then", path.display())
+        }
+        (None, Some(path), _) => Target::read(&path.display().to_string())?,
+        (Some("-"), None, _) => Target::Local(Box::new(from_stdin()?)),
+        (Some(target), None, named) => {
             // A values file in place of the target names its template itself.
             match values_file(target, named.is_none())? {
                 Some((template, values)) => {
@@ -31,8 +77,8 @@ pub(crate) fn run(arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
                 None => Target::read(target)?,
             }
         }
-        (None, Some(template)) => Target::read(&template)?,
-        (None, None) => bail!(
+        (None, None, Some(template)) => Target::read(&template)?,
+        (None, None, None) => bail!(
             "no template: give a reference, a version directory, a template file, or values that name one"
         ),
     };
@@ -41,32 +87,61 @@ pub(crate) fn run(arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
     {
         values.shift_remove("template");
     }
-    match target {
-        Target::Local(template) => local(&template, &request, arguments.output),
-        Target::Remote(reference) => {
-            let answer = match Client::new(&arguments.server.server)?.process(&reference, &request) {
-                // As for a template on this machine: 1 is "it does not process", 2 is "it could not be tried".
-                Err(error) if error.is::<NotProcessed>() => {
-                    output::error(&error);
-                    return Ok(ExitCode::FAILURE);
-                }
-                answer => answer?,
-            };
-            for detail in &answer.diagnostics {
-                output::note(output::problem(
-                    &problem(detail),
-                    detail.file.as_deref().unwrap_or_default(),
-                    None,
-                    None,
-                ));
-            }
-            match arguments.output {
-                OutputForm::Full => output::line(serde_json::to_string_pretty(&answer)?),
-                OutputForm::Json => print_json(&answer.original),
-                OutputForm::Yaml => print_yaml(&answer.objects),
-            }
-            Ok(ExitCode::SUCCESS)
+    Ok((target, request))
+}
+
+/// Whether a file is a template of its own, not values.
+fn is_template(path: &std::path::Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    path.is_file()
+        && std::fs::read(path)
+            .is_ok_and(|content| schema::layout::kind_of_file(name, &content) == Some(Kind::Template))
+}
+
+/// Sets a member of the values document, which is made if there is none.
+fn set(values: &mut serde_json::Value, name: &str, value: serde_json::Value) -> anyhow::Result<()> {
+    if values.is_null() {
+        *values = serde_json::json!({});
+    }
+    let Some(map) = values.as_object_mut() else { bail!("the values are no map") };
+    map.insert(name.to_owned(), value);
+    Ok(())
+}
+
+fn remote(
+    reference: &schema::Reference,
+    request: &Request,
+    arguments: &ProcessArguments,
+) -> anyhow::Result<ExitCode> {
+    let answer = match Client::new(&arguments.server.server)?.process(reference, request) {
+        // As for a template on this machine: 1 is "it does not process", 2 is "it could not be tried".
+        Err(error) if error.is::<NotProcessed>() => {
+            output::error(&error);
+            return Ok(ExitCode::FAILURE);
         }
+        answer => answer?,
+    };
+    for detail in &answer.diagnostics {
+        output::note(output::problem(
+            &problem(detail),
+            detail.file.as_deref().unwrap_or_default(),
+            None,
+            None,
+        ));
+    }
+    say_selector(answer.outputs.as_ref());
+    let full = || serde_json::to_string_pretty(&answer);
+    form::print(&arguments.output, arguments.raw, &answer.objects, &answer.original, full)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How to list and delete everything of this processing, if it has a name.
+fn say_selector(outputs: Option<&serde_json::Value>) {
+    let selector = outputs.and_then(|outputs| outputs.get("selector")).and_then(serde_json::Value::as_str);
+    if let Some(selector) = selector {
+        output::note(format_args!(
+            "every object has the label {selector}: list or delete them with -l {selector}"
+        ));
     }
 }
 
@@ -138,25 +213,24 @@ fn load(content: &[u8], name: &str) -> anyhow::Result<serde_json::Value> {
     Ok(document.map(|document| document.value.to_json()).unwrap_or_default())
 }
 
-fn request(arguments: &ProcessArguments) -> anyhow::Result<Request> {
-    let pairs = |list: &[String], what: &str| {
-        list.iter()
-            .map(|pair| match pair.split_once('=') {
-                Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-                _ => Err(anyhow!("`{pair}` is no {what}: write NAME=VALUE")),
-            })
-            .collect::<anyhow::Result<Vec<_>>>()
-    };
-    let values = match &arguments.values {
+fn request(
+    arguments: &ProcessArguments,
+    values: Option<&std::path::Path>,
+    positional: impl Iterator<Item = String>,
+) -> anyhow::Result<Request> {
+    let values = match values {
         Some(path) => load(&read(path)?, &path.display().to_string())?,
         None => serde_json::Value::Null,
     };
+    let parameters = positional.chain(arguments.parameters.iter().cloned()).collect::<Vec<_>>();
+    let mut parameters = assignments::pairs(&parameters, "parameter")?;
+    assignments::from_files(&mut parameters, &arguments.parameter_files, read)?;
     Ok(Request {
         values,
-        set: pairs(&arguments.parameters, "parameter")?,
+        set: parameters,
         name: arguments.name.clone(),
         namespace: arguments.namespace.clone(),
-        labels: pairs(&arguments.labels, "label")?,
+        labels: assignments::pairs(&arguments.labels, "label")?,
         dialect: arguments.dialect.clone(),
         strict: arguments.strict,
         ignore_unknown: arguments.ignore_unknown_parameters,
@@ -180,7 +254,7 @@ pub(crate) fn job(template: Template, request: Request) -> Job {
     Job { digest: None, template, request, provided, budget, caller: "command".to_owned() }
 }
 
-fn local(template: &Template, request: &Request, form: OutputForm) -> anyhow::Result<ExitCode> {
+fn local(template: &Template, request: &Request, arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
     match worker::run_once(job(template.clone(), request.clone())) {
         Err(error) => bail!("{} could not be processed: {error}", template.entry),
         Ok(Step::Needs(references)) => {
@@ -192,30 +266,11 @@ fn local(template: &Template, request: &Request, form: OutputForm) -> anyhow::Re
         }
         Ok(Step::Done(outcome)) => {
             outcome.diagnostics.iter().for_each(|problem| say(problem, Some(template)));
-            print_outcome(&outcome, form)?;
+            say_selector(outcome.outputs.as_ref());
+            let full = || serde_json::to_string_pretty(&outcome);
+            form::print(&arguments.output, arguments.raw, &outcome.objects, &outcome.original, full)?;
             Ok(ExitCode::SUCCESS)
         }
-    }
-}
-
-fn print_outcome(outcome: &Outcome, form: OutputForm) -> anyhow::Result<()> {
-    match form {
-        OutputForm::Full => output::line(serde_json::to_string_pretty(outcome)?),
-        OutputForm::Json => print_json(&outcome.original),
-        OutputForm::Yaml => print_yaml(&outcome.objects),
-    }
-    Ok(())
-}
-
-/// JSON as the originals print it: Go's numbers and escapes, four blanks.
-fn print_json(value: &serde_json::Value) {
-    output::line(yaml::to_json_pretty(&yaml::Value::from_json(value.clone()), "    "));
-}
-
-/// A stream of documents, each behind `---`, for kubectl.
-fn print_yaml(objects: &[serde_json::Value]) {
-    for object in objects {
-        output::print(format_args!("---\n{}", yaml::to_yaml(&yaml::Value::from_json(object.clone()))));
     }
 }
 

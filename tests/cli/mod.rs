@@ -3,4 +3,5 @@
 mod cases;
 mod digest;
 mod fsck;
+mod openshift;
 mod workers;

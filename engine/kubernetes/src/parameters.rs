@@ -12,8 +12,8 @@ use schema::processing::{Problem, Request};
 
 use crate::document::{Document, EXTENSIONS_ANNOTATION, Parameter, ParameterType};
 use crate::generate::{Generator, is_literal};
-use crate::notation::Notation;
-use crate::values::Values;
+use crate::notation::{Notation, is_name};
+use crate::values::{Instance, Values};
 
 /// The most problems of one sort that are listed.
 const MOST_PROBLEMS: usize = 100;
@@ -44,6 +44,7 @@ pub(crate) fn assign(
     let mut assigned = Assigned::default();
     report_unknown(document, values, &mut assigned);
     report_duplicates(document, &mut assigned);
+    report_names(document, &mut assigned);
     for (index, parameter) in document.parameters.iter().enumerate() {
         let pointer = format!("/parameters/{index}");
         let given = values.given.get(&parameter.name);
@@ -132,6 +133,18 @@ fn report_duplicates(document: &Document, assigned: &mut Assigned) {
     }
 }
 
+fn report_names(document: &Document, assigned: &mut Assigned) {
+    for (index, parameter) in document.parameters.iter().enumerate() {
+        if !is_name(&parameter.name) && assigned.diagnostics.len() < MOST_PROBLEMS {
+            let shown = schema::finding::shown(parameter.name.as_bytes());
+            let message = format!("no reference can name the parameter `{shown}`, so its value goes nowhere");
+            let note = Problem::new(Severity::Warning, message)
+                .hint("names are of letters, digits and _: rename the parameter");
+            assigned.diagnostics.push(document.place(note, &format!("/parameters/{index}")));
+        }
+    }
+}
+
 /// The declared name nearest to a text, if one is near.
 pub(crate) fn near<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     // Long names are no slips of the finger, and comparing them is dear.
@@ -175,24 +188,53 @@ fn generated(
             format!("Unknown generator name '{}' for parameter {}", parameter.generate, parameter.name);
         return Err(Problem::error(message).hint("the only generator is `expression`"));
     }
-    let mut generator = match &values.seed {
-        Some(seed) => Generator::new(seed.as_bytes(), &["seed", &document.name, &parameter.name]),
-        None => {
-            let entropy = hex::decode(&request.entropy).unwrap_or_default();
-            if entropy.len() < 16 {
-                let message = format!(
-                    "parameter {} is to be generated, but the request brings neither entropy nor a seed",
-                    parameter.name
-                );
-                return Err(Problem::error(message).hint("give a seed, or a value"));
-            }
-            Generator::new(&entropy, &["entropy", &document.name, &parameter.name])
-        }
+    let Some(mut generator) = generator(document, values, request, &parameter.name) else {
+        let message = format!(
+            "parameter {} is to be generated, but the request brings neither entropy nor a seed",
+            parameter.name
+        );
+        return Err(Problem::error(message).hint("give a seed, or a value"));
     };
     generator.value(&parameter.from).map(Some).map_err(|error| {
         let message = format!("parameter {}: {error}", parameter.name);
         Problem::error(message).hint("a class is written like [a-zA-Z0-9]{16}")
     })
+}
+
+/// The generator of something in a document, keyed by the seed or the caller's entropy; `None` without either.
+fn generator(document: &Document, values: &Values, request: &Request, of: &str) -> Option<Generator> {
+    if let Some(seed) = &values.seed {
+        return Some(Generator::new(seed.as_bytes(), &["seed", &document.name, of]));
+    }
+    let entropy = hex::decode(&request.entropy).ok().filter(|entropy| entropy.len() >= 16)?;
+    Some(Generator::new(&entropy, &["entropy", &document.name, of]))
+}
+
+/// The name of this processing among others of the same template, given or made, if one is asked for.
+pub(crate) fn instance(
+    document: &Document,
+    values: &Values,
+    request: &Request,
+) -> Result<Option<String>, Problem> {
+    match &values.instance {
+        None => Ok(None),
+        Some(Instance::Named(name)) => Ok(Some(name.clone())),
+        Some(Instance::Unique) => {
+            let missing = || {
+                Problem::error(
+                    "an instance is to be named, but the request brings neither entropy nor a seed",
+                )
+                .hint("give a seed, or a name")
+            };
+            // No parameter can have this name.
+            let mut generator =
+                generator(document, values, request, "formwork/instance").ok_or_else(missing)?;
+            let suffix = generator.value("[a-z0-9]{10}").expect("the expression is well formed");
+            let prefix = document.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40);
+            let prefix = prefix.collect::<String>();
+            Ok(Some(format!("{}-{suffix}", prefix.trim_matches('-')).trim_start_matches('-').to_owned()))
+        }
+    }
 }
 
 /// How a value does not fit its parameter's type. An empty value of an optional parameter fits any.

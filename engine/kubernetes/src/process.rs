@@ -59,6 +59,10 @@ fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcom
     faults.values.append(&mut values.problems);
     faults.values.extend(assigned.value_problems.iter().cloned());
     faults.template.extend(assigned.template_problems.iter().cloned());
+    let instance = parameters::instance(&document, &values, request).unwrap_or_else(|problem| {
+        faults.values.push(problem);
+        None
+    });
     let mut environment = Default::default();
     if choice.notation == Notation::Kubernetes {
         let found = conflict::find(&document, &assigned.values);
@@ -72,7 +76,7 @@ fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcom
         Substituter::new(choice.notation, document.has_escapes(), &assigned.values, budget.output);
     let message =
         document.message.as_deref().map(|message| substituter.text(message, &Path::root("message")));
-    let labels = labels_of(&document, &values, &mut substituter);
+    let labels = labels_of(&document, &values, instance.as_deref(), &mut substituter);
     let mut objects = Vec::with_capacity(document.objects.len());
     for (index, object) in document.objects.iter().enumerate() {
         objects.push(process_object(
@@ -103,7 +107,9 @@ fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcom
     let items = objects.iter().map(sorted).collect::<Vec<_>>();
     let original = match values.output {
         Output::List => json!({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items}),
-        Output::Template => as_template(&document, &assigned, &labels, message.as_deref(), items.clone()),
+        Output::Template => {
+            as_template(&document, &values, &assigned, &labels, message.as_deref(), items.clone())
+        }
     };
     let mut diagnostics = document.notes.clone();
     diagnostics.extend(assigned.diagnostics.iter().cloned());
@@ -112,7 +118,7 @@ fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcom
     Ok(Outcome {
         objects: items,
         original,
-        outputs: outputs(message, values.instance.as_deref()),
+        outputs: outputs(message, instance.as_deref()),
         dialect: Some(choice.dialect()),
         generated: assigned.generated,
         diagnostics,
@@ -192,6 +198,7 @@ impl<'d> Faults<'d> {
 fn labels_of(
     document: &Document,
     values: &Values,
+    instance: Option<&str>,
     substituter: &mut Substituter<'_>,
 ) -> Vec<(String, String)> {
     let mut labels = IndexMap::new();
@@ -200,8 +207,8 @@ fn labels_of(
         let path = path.key(name);
         labels.insert(substituter.text(name, &path), substituter.text(value, &path));
     }
-    if let Some(instance) = &values.instance {
-        labels.insert(INSTANCE_LABEL.to_owned(), instance.clone());
+    if let Some(instance) = instance {
+        labels.insert(INSTANCE_LABEL.to_owned(), instance.to_owned());
     }
     labels.into_iter().collect()
 }
@@ -290,6 +297,7 @@ fn report_duplicates(objects: &[Value], faults: &mut Faults<'_>) {
 /// The Template with its objects and values filled in, as the original's service answers.
 fn as_template(
     document: &Document,
+    values: &Values,
     assigned: &Assigned,
     labels: &[(String, String)],
     message: Option<&str>,
@@ -299,6 +307,11 @@ fn as_template(
     if let Some(parameters) = map.get_mut("parameters").and_then(Value::as_list_mut) {
         for (parameter, value) in parameters.iter_mut().zip(&assigned.by_position) {
             if let Some(parameter) = parameter.as_map_mut() {
+                // A value that is given takes the generator's place.
+                let name = parameter.get("name").and_then(Value::as_str).unwrap_or_default();
+                if values.given.contains_key(name) {
+                    parameter.shift_remove("generate");
+                }
                 parameter.insert("value".to_owned(), Value::from(value.as_str()));
             }
         }

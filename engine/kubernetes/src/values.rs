@@ -10,7 +10,8 @@
 //! ignoreUnknown: false          # unknown parameters are warnings
 //! groupify: true                # v1 objects of OpenShift's kinds move to their groups
 //! seed: text                    # makes generated values repeatable
-//! instance: name                # a label of that value on every object, so that several live side by side
+//! instance: name                # a label of that value on every object, so that several live side by side;
+//!                               # true makes a name that is unique to this processing
 //! ```
 //! What the request says in fields of its own goes before the document, `set` pairs before its parameters.
 
@@ -28,6 +29,15 @@ pub(crate) enum Output {
     List,
     /// The Template with objects and values filled in, as the proposal's endpoint answers.
     Template,
+}
+
+/// The name of one processing among several of the same template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Instance {
+    /// Given: the value of a label.
+    Named(String),
+    /// To be made, unlike any other.
+    Unique,
 }
 
 /// A value given for a parameter.
@@ -52,7 +62,7 @@ pub(crate) struct Values {
     pub(crate) ignore_unknown: bool,
     pub(crate) groupify: bool,
     pub(crate) seed: Option<String>,
-    pub(crate) instance: Option<String>,
+    pub(crate) instance: Option<Instance>,
     /// What is wrong with it.
     pub(crate) problems: Vec<Problem>,
 }
@@ -82,6 +92,25 @@ impl Values {
             other => {
                 self.error(&format!("/{key}"), format!("`{key}` must be true or false, not {}", kind(other)));
                 default
+            }
+        }
+    }
+
+    fn instance(&mut self, value: &Json) {
+        match value {
+            Json::Bool(true) => self.instance = Some(Instance::Unique),
+            Json::Bool(false) => self.instance = None,
+            _ => {
+                let Some(name) = self.text("instance", value) else { return };
+                if is_label_value(&name) && !name.is_empty() {
+                    self.instance = Some(Instance::Named(name));
+                } else {
+                    let shown = schema::finding::shown(name.as_bytes());
+                    self.error("/instance", format!("`{shown}` cannot be the value of a label")).hint = Some(
+                        "use at most 63 letters, digits, -, _ and ., the first and last a letter or digit"
+                            .to_owned(),
+                    );
+                }
             }
         }
     }
@@ -161,7 +190,7 @@ impl Values {
                 "namespace" => self.namespace = self.text(key, value),
                 "dialect" => self.dialect = self.text(key, value),
                 "seed" => self.seed = self.text(key, value),
-                "instance" => self.instance = self.text(key, value),
+                "instance" => self.instance(value),
                 "strict" => self.strict = self.flag(key, value, false),
                 "ignoreUnknown" => self.ignore_unknown = self.flag(key, value, false),
                 "groupify" => self.groupify = self.flag(key, value, true),
@@ -187,6 +216,14 @@ impl Values {
             }
         }
     }
+}
+
+/// Whether Kubernetes takes a text as the value of a label.
+pub(crate) fn is_label_value(text: &str) -> bool {
+    let ends = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_alphanumeric);
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let bytes = text.as_bytes();
+    bytes.len() <= 63 && ends(bytes.first()) && ends(bytes.last()) && bytes.iter().copied().all(inner)
 }
 
 fn kind(value: &Json) -> &'static str {
