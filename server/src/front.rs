@@ -40,7 +40,7 @@ const LONGEST_TARGET: usize = 8 << 10;
 
 /// Our pages load their own styles, icons, script and images, and nothing else; nothing inline runs.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
 /// The service that answers everything.

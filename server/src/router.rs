@@ -70,6 +70,7 @@ impl Route {
         let Some(rest) = path.strip_prefix("/api/v1/") else {
             return match path {
                 "/healthz" | "/readyz" | "/metrics" => Route::Operations,
+                _ if path.ends_with("/-/try") => Route::Process,
                 _ if path.starts_with("/assets/") => Route::Asset,
                 _ if path.starts_with("/webhooks/") => Route::Webhook,
                 _ => Route::Page,

@@ -31,6 +31,8 @@ pub(crate) enum Aspect<'a> {
     Process,
     /// `history`
     History,
+    /// `try`
+    Try,
     /// `feed.atom`
     Feed,
     /// Anything else.
@@ -49,6 +51,7 @@ pub(crate) fn split(raw: &str) -> Option<Target<'_>> {
         Some("parameters") => Some(Aspect::Parameters),
         Some("process") => Some(Aspect::Process),
         Some("history") => Some(Aspect::History),
+        Some("try") => Some(Aspect::Try),
         Some("feed.atom") => Some(Aspect::Feed),
         Some(other) => match other.strip_prefix("files/") {
             Some(path) => Some(Aspect::File(decode(path)?)),

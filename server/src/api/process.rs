@@ -75,11 +75,7 @@ async fn answer(app: &App, peer: Option<IpAddr>, caller: &Caller, request: Reque
     let snapshot = app.catalog.snapshot();
     let viewer = caller.viewer();
     let found = snapshot.resolve(viewer, &reference, app.home.as_ref())?;
-    // Who shares the workers with others: a token wherever it is used, else an address.
-    let share = match caller.grant() {
-        Some(grant) => grant.id(),
-        None => peer.map_or_else(String::new, |peer| peer.to_string()),
-    };
+    let share = share(caller, peer);
     let host = Host { app, snapshot: &snapshot, viewer, caller: &share };
     let template = host.load(&found.template.location, found.version).await?;
     let outcome = host.process(&template, found.version, request, &mut Vec::new()).await?;
@@ -89,6 +85,14 @@ async fn answer(app: &App, peer: Option<IpAddr>, caller: &Caller, request: Reque
         digest: found.version.digest.to_string(),
     };
     say(ProcessAnswer::new(target.reference.into_owned(), own, outcome), output)
+}
+
+/// Who shares the workers with others: a token wherever it is used, else an address.
+pub(crate) fn share(caller: &Caller, peer: Option<IpAddr>) -> String {
+    match caller.grant() {
+        Some(grant) => grant.id(),
+        None => peer.map_or_else(String::new, |peer| peer.to_string()),
+    }
 }
 
 /// The answer in the form that was asked for.
@@ -184,7 +188,7 @@ fn parse(text: &[u8], headers: &HeaderMap) -> Result<ProcessRequest, ApiError> {
 }
 
 /// 32 fresh bytes from the system's generator, for values a template generates.
-fn entropy() -> Result<String, ApiError> {
+pub(crate) fn entropy() -> Result<String, ApiError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(ApiError::internal)?;
     Ok(hex::encode(bytes))

@@ -40,7 +40,9 @@ pub(crate) async fn get_template(State(app): State<Arc<App>>, caller: Caller, ur
         Some(Aspect::Parameters) => get_parameters(&app, &caller, &target.reference),
         Some(Aspect::History) => api::history::get_history(&app, caller.viewer(), &target.reference),
         Some(Aspect::Process) => Err(api::method_error("POST")),
-        Some(Aspect::File(_) | Aspect::Feed | Aspect::Unknown) => Err(api::unknown_path(uri).await),
+        Some(Aspect::File(_) | Aspect::Try | Aspect::Feed | Aspect::Unknown) => {
+            Err(api::unknown_path(uri).await)
+        }
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod registry;
 pub(crate) mod search;
 pub(crate) mod status;
 pub(crate) mod template;
+pub(crate) mod trying;
 
 use askama::Template;
 use axum::extract::Path;

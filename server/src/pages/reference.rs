@@ -3,39 +3,52 @@
 //! A path is a registry, a template in it, or a collection with a slash behind it; where a collection and a template
 //! of the root have one name, the slash tells them apart.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use axum::Extension;
+use axum::body::Body;
 use axum::extract::State;
-use http::{Method, Uri};
+use http::{Method, Request};
 use schema::reference::Selector;
 use schema::{CollectionName, Reference, RegistryName};
 use wire::ProblemKind;
 
-use crate::access::Caller;
+use crate::access::{Caller, forgery};
 use crate::api;
 use crate::error::{ApiError, ApiResult};
+use crate::front::Peer;
+use crate::pages::trying::{self, Sent};
 use crate::pages::{feed, not_found, registry, template};
 use crate::state::App;
 use crate::target::{self, Aspect};
 
 pub(crate) async fn reference(
     State(app): State<Arc<App>>,
+    Extension(Peer(peer)): Extension<Peer>,
     caller: Caller,
-    method: Method,
-    uri: Uri,
+    request: Request<Body>,
 ) -> ApiResult {
-    if method != Method::GET {
+    let (parts, body) = request.into_parts();
+    let path = parts.uri.path();
+    let raw = path.strip_prefix('/').unwrap_or_default();
+    let is_form = parts.method == Method::POST && path.ends_with("/-/try");
+    if parts.method != Method::GET && !is_form {
         return Err(api::method_error("GET"));
     }
-    let raw = uri.path().strip_prefix('/').unwrap_or_default();
-    match answer(&app, &caller, raw).await {
+    let form = if is_form { Some(forgery::read(body, &parts.headers).await?) } else { None };
+    let sent = match &form {
+        Some(form) => Sent::Form(form),
+        None => Sent::Link(parts.uri.query().unwrap_or_default()),
+    };
+    match answer(&app, &caller, peer, raw, sent).await {
         Ok(page) => Ok(page),
         Err(error) if error.kind == ProblemKind::Internal => Err(error),
-        Err(error) => not_found::error(&app, &caller, uri.path(), error),
+        Err(error) => not_found::error(&app, &caller, path, error),
     }
 }
 
-async fn answer(app: &App, caller: &Caller, raw: &str) -> ApiResult {
+async fn answer(app: &App, caller: &Caller, peer: Option<IpAddr>, raw: &str, sent: Sent<'_>) -> ApiResult {
     let viewer = caller.viewer();
     let target = target::split(raw).ok_or_else(api::templates::not_text)?;
     let snapshot = app.catalog.snapshot();
@@ -78,6 +91,7 @@ async fn answer(app: &App, caller: &Caller, raw: &str) -> ApiResult {
     let found = snapshot.resolve(viewer, &reference, app.home.as_ref())?;
     match &target.aspect {
         None => template::overview(app, caller, &reference, &found).await,
+        Some(Aspect::Try) => trying::answer(app, caller, peer, &reference, &found, sent).await,
         Some(Aspect::FileList) => template::files(app, caller, &reference, &found),
         Some(Aspect::File(path)) => template::file(app, caller, &reference, &found, path).await,
         Some(_) => Err(ApiError::new(ProblemKind::UnknownPath, "there is no such page of a template")),

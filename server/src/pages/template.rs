@@ -27,20 +27,20 @@ const SHOWN_BYTES: u64 = 512 << 10;
 const MOST_REVISIONS: usize = 20;
 
 /// What stands above every page of a version.
-struct Head {
-    crumbs: Vec<Crumb>,
-    name: String,
-    version: String,
-    health: Health,
-    kind: Kind,
-    newest: bool,
-    newer: Option<(String, String)>,
-    lede: Option<String>,
-    page: String,
-    tab: &'static str,
-    files: usize,
-    versions: usize,
-    findings: usize,
+pub(super) struct Head {
+    pub(super) crumbs: Vec<Crumb>,
+    pub(super) name: String,
+    pub(super) version: String,
+    pub(super) health: Health,
+    pub(super) kind: Kind,
+    pub(super) newest: bool,
+    pub(super) newer: Option<(String, String)>,
+    pub(super) lede: Option<String>,
+    pub(super) page: String,
+    pub(super) tab: &'static str,
+    pub(super) files: usize,
+    pub(super) versions: usize,
+    pub(super) findings: usize,
 }
 
 #[derive(Template)]
@@ -151,9 +151,9 @@ struct FileRow {
 }
 
 /// Where pages of one version are.
-struct Place<'a> {
-    found: &'a Resolved<'a>,
-    page: String,
+pub(super) struct Place<'a> {
+    pub(super) found: &'a Resolved<'a>,
+    pub(super) page: String,
 }
 
 impl Place<'_> {
@@ -165,7 +165,7 @@ impl Place<'_> {
         Urls { base: "" }.content(self.registry(), &self.found.version.digest, path)
     }
 
-    fn registry(&self) -> &RegistryName {
+    pub(super) fn registry(&self) -> &RegistryName {
         &self.found.template.location.registry
     }
 }
@@ -193,13 +193,13 @@ impl Targets for InVersion<'_> {
 }
 
 /// The page of a reference keeps what the reference says: a floating one shows what it gets today.
-fn place<'a>(reference: &Reference, found: &'a Resolved<'a>) -> Place<'a> {
+pub(super) fn place<'a>(reference: &Reference, found: &'a Resolved<'a>) -> Place<'a> {
     let mut full = Reference::to(&found.template.location, reference.selector.clone());
     full.digest = reference.digest;
     Place { found, page: format!("/{}", encode_path(&full.to_string())) }
 }
 
-fn head(place: &Place<'_>, tab: &'static str) -> Head {
+pub(super) fn head(place: &Place<'_>, tab: &'static str) -> Head {
     let found = place.found;
     let location = &found.template.location;
     let registry = location.registry.to_string();
@@ -489,7 +489,7 @@ pub(crate) fn options(schema: &Value) -> String {
 }
 
 /// A word as a shell reads it back.
-fn shell_quoted(word: &str) -> String {
+pub(super) fn shell_quoted(word: &str) -> String {
     let plain = word.chars().all(|character| character.is_alphanumeric() || "._-=…/:".contains(character));
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

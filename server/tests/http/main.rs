@@ -12,3 +12,4 @@ mod pages;
 mod processing;
 mod sockets;
 mod sweep;
+mod trying;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::kit::App;
 
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 15] = [
     "/",
     "/search",
     "/search?q=frontend&kind=template",
@@ -17,6 +17,7 @@ const PAGES: [&str; 14] = [
     "/github.com/acme/templates/web/frontend:v1",
     "/github.com/acme/templates/web/frontend:v1/-/files/",
     "/github.com/acme/templates/web/frontend:v1/-/files/frontend.yaml",
+    "/github.com/acme/templates/web/frontend:v1/-/try",
     "/status",
     "/docs",
 ];
