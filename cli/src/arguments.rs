@@ -311,15 +311,16 @@ pub(crate) struct DigestArguments {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 it processed, 1 it does not process, 2 it could not be tried.\n\nTARGET is a version directory or a template file on this machine, or a reference, which the server processes.\nA values file may name its template (`template: REFERENCE`); then no target is needed. `-` reads standard input.\n\nForms of output:\n  stream            YAML documents, for kubectl apply -f -\n  yaml, json        the original's own form: for Templates, the List that `oc process` prints\n  full              the whole answer as JSON\n  name              kind and name of each object\n  describe          the processed Template, for reading\n  jsonpath=TEXT, go-template=TEXT, jsonpath-file=FILE, go-template-file=FILE\n\nExamples:\n  formwork process web/nginx:v1 -p NAME=shop | kubectl apply -f -\n  formwork process ./redis/v1.0.0 --values ./redis/v1.0.0/example.yaml\n  formwork process ./redis.yaml -p NAME=a -o json\n  formwork process -f redis.yaml --param-file redis.env -o name\n  formwork process databases/redis:v1 --parameters"
+    after_help = "Exit status: 0 it processed, 1 it does not process, 2 it could not be tried.\n\nTARGET is a version directory, a template file or a Deployment Manager configuration on this machine, or a\nreference, which the server processes. What a template here refers to is looked up in the registry it stands in,\nthen on the server. A values file may name its template (`template: REFERENCE`); then no target is needed. `-` reads standard input.\n\nForms of output:\n  stream            YAML documents, for kubectl apply -f -\n  yaml, json        the original's own form: for Templates, the List that `oc process` prints\n  full              the whole answer as JSON\n  name              kind and name of each object\n  describe          the processed Template, for reading\n  jsonpath=TEXT, go-template=TEXT, jsonpath-file=FILE, go-template-file=FILE\n\nExamples:\n  formwork process web/nginx:v1 -p NAME=shop | kubectl apply -f -\n  formwork process ./redis/v1.0.0 --values ./redis/v1.0.0/example.yaml\n  formwork process ./redis.yaml -p NAME=a -o json\n  formwork process -f redis.yaml --param-file redis.env -o name\n  formwork process databases/redis:v1 --parameters\n  formwork process ./config.yaml --layout              a configuration with local imports, as dm expand did\n  formwork process ./config.yaml -p disk.size=10 -p 'zones:=[a, b]'"
 )]
 pub(crate) struct ProcessArguments {
-    /// A reference, a version directory, a template file, or `-`
+    /// A reference, a version directory, a template file, a configuration, or `-`
     pub(crate) target: Option<String>,
     /// Parameters, as with -p
     #[arg(value_name = "NAME=VALUE")]
     pub(crate) assignments: Vec<String>,
-    /// Set a parameter; may be given again
+    /// Set a parameter; may be given again. Deployment Manager: `a.b=c` nests, `a:=[1, 2]` is YAML, and with several
+    /// resources the first step is a resource's name
     #[arg(short = 'p', long = "param", value_name = "NAME=VALUE")]
     pub(crate) parameters: Vec<String>,
     /// Set parameters from a file of NAME=VALUE lines (`-` for standard input); -p goes before it
@@ -344,6 +345,15 @@ pub(crate) struct ProcessArguments {
     /// a name one is made
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) instance: Option<String>,
+    /// Deployment Manager: print the layout, the tree of which template made what
+    #[arg(long)]
+    pub(crate) layout: bool,
+    /// The directory a configuration's imports are in [default: its own]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// What the registry around the template is called [default: what registry.yaml or the Git remote says]
+    #[arg(long = "as", value_name = "REGISTRY")]
+    pub(crate) name_of_tree: Option<schema::RegistryName>,
     /// The name of what is deployed [default: the template's]
     #[arg(long)]
     pub(crate) name: Option<String>,

@@ -57,6 +57,18 @@ impl Client {
         self.get("/api/v1/resolve", &[("ref", reference)])
     }
 
+    /// The bytes of a file of a version.
+    pub(crate) fn content(&self, registry: &str, digest: &str, path: &str) -> anyhow::Result<Vec<u8>> {
+        let not_a_url = || format!("`{}` is not the URL of a server", self.base);
+        let mut url = reqwest::Url::parse(&self.base).with_context(not_a_url)?;
+        let segments = ["api", "v1", "content"].into_iter().chain(registry.split('/')).chain([digest]);
+        url.path_segments_mut()
+            .map_err(|()| anyhow!(not_a_url()))?
+            .pop_if_empty()
+            .extend(segments.chain(path.split('/')));
+        self.body(self.http.get(url).send())
+    }
+
     /// What a query finds; parameters as the API names them.
     pub(crate) fn search(&self, parameters: &[(&str, &str)]) -> anyhow::Result<SearchAnswer> {
         self.get("/api/v1/search", parameters)

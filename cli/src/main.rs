@@ -6,12 +6,15 @@
 mod arguments;
 mod check;
 mod client;
+mod configuration;
 mod decide;
 mod digest;
 #[cfg(feature = "github")]
 mod discovery;
 mod fsck;
+mod host;
 mod output;
+mod own_tree;
 mod process;
 mod registries;
 mod resolve;

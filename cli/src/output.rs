@@ -7,6 +7,7 @@ use std::io::Write;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
 use schema::finding::{Finding, Severity};
+use schema::processing::Problem;
 
 /// Prints a line to standard output; a closed pipe ends the program quietly, as in any pipeline.
 pub(crate) fn line(text: impl Display) {
@@ -55,7 +56,13 @@ pub(crate) fn error(error: &anyhow::Error) {
 pub(crate) fn finding(finding: &Finding, source: Option<&str>) -> String {
     let place = finding.place.map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
     let path = if finding.path.is_empty() { "." } else { &finding.path };
-    let frame = finding.place.zip(source).and_then(|(place, source)| frame(finding, path, place, source));
+    let said = Said {
+        severity: finding.severity,
+        rule: Some(&finding.rule),
+        message: &finding.message,
+        help: Some(&finding.fix),
+    };
+    let frame = finding.place.zip(source).and_then(|(place, source)| frame(&said, path, place, source));
     if let Some(frame) = frame {
         return format!("{frame}\n");
     }
@@ -69,7 +76,15 @@ pub(crate) fn finding(finding: &Finding, source: Option<&str>) -> String {
     )
 }
 
-fn frame(finding: &Finding, path: &str, place: schema::Place, source: &str) -> Option<String> {
+/// What is said with a code frame.
+struct Said<'s> {
+    severity: Severity,
+    rule: Option<&'s str>,
+    message: &'s str,
+    help: Option<&'s str>,
+}
+
+fn frame(said: &Said<'_>, path: &str, place: schema::Place, source: &str) -> Option<String> {
     let start =
         source.split_inclusive('\n').take(place.line.checked_sub(1)? as usize).map(str::len).sum::<usize>();
     let line = source.get(start..)?.lines().next()?;
@@ -81,7 +96,7 @@ fn frame(finding: &Finding, path: &str, place: schema::Place, source: &str) -> O
         .unwrap_or(line.len() - column)
         .max(1);
     let end = (start + column + word).min(source.len());
-    let level = match finding.severity {
+    let level = match said.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
@@ -89,8 +104,15 @@ fn frame(finding: &Finding, path: &str, place: schema::Place, source: &str) -> O
     let snippet = Snippet::source(source)
         .path(path)
         .annotation(AnnotationKind::Primary.span(start + column..end.max(start + column)));
-    let group = level.primary_title(finding.message.as_str()).id(finding.rule.as_ref()).element(snippet);
-    let group = group.element(Level::HELP.message(finding.fix.as_str()));
+    let title = level.primary_title(said.message);
+    let title = match said.rule {
+        Some(rule) => title.id(rule),
+        None => title,
+    };
+    let mut group = title.element(snippet);
+    if let Some(help) = said.help {
+        group = group.element(Level::HELP.message(help));
+    }
     Some(Renderer::styled().render(&[group]))
 }
 
@@ -121,28 +143,27 @@ pub(crate) fn count(number: usize, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
 
-/// A problem of processing, as people read it.
-pub(crate) fn problem(
-    problem: &schema::processing::Problem,
-    file: &str,
-    place: Option<schema::Place>,
-    source: Option<&str>,
-) -> String {
-    let style = colour(problem.severity);
-    let severity = problem.severity.as_str();
-    let message = &problem.message;
+/// A problem of processing, as people read it: where there is a source, with the line itself.
+pub(crate) fn problem(problem: &Problem, source: Option<&str>) -> String {
+    let Problem { severity, message, file, line, column, pointer, hint } = problem;
+    let file = file.as_deref().unwrap_or_default();
+    let pointer = pointer.as_ref().filter(|pointer| !pointer.is_empty());
+    let pointer = pointer.map(|pointer| format!(" ({pointer})")).unwrap_or_default();
+    let place = line.map(|line| schema::Place { line, column: column.unwrap_or(1) });
+    if let Some((place, source)) = place.zip(source) {
+        let said = Said { severity: *severity, rule: None, message, help: hint.as_deref() };
+        if let Some(frame) = frame(&said, file, place, source) {
+            return frame;
+        }
+    }
+    let style = colour(*severity);
+    let severity = severity.as_str();
     let mut out = format!("{style}{severity}{style:#}{BOLD}: {message}{BOLD:#}\n");
     let place = place.map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
-    let pointer = problem.pointer.as_ref().map(|pointer| format!(" ({pointer})")).unwrap_or_default();
     if !file.is_empty() || !pointer.is_empty() {
         out.push_str(&format!(" {DIM}-->{DIM:#} {file}{place}{pointer}\n"));
     }
-    if let (Some(source), Some(line)) = (source, problem.line)
-        && let Some(text) = source.lines().nth(line.saturating_sub(1) as usize)
-    {
-        out.push_str(&format!(" {DIM}{line:>4} |{DIM:#} {text}\n"));
-    }
-    if let Some(hint) = &problem.hint {
+    if let Some(hint) = hint {
         out.push_str(&format!(" {DIM}={DIM:#} help: {hint}\n"));
     }
     out.trim_end().to_owned()

@@ -7,20 +7,26 @@ mod jsonpath;
 mod tabs;
 
 use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow, bail};
 use schema::Kind;
 use schema::limits::{Budget, REQUEST_BYTES};
-use schema::processing::{Failure, Problem, Request, Step, Template};
+use schema::processing::{Problem, Provided, Request, Step, Template};
 
 use worker::Job;
 
 use crate::arguments::ProcessArguments;
 use crate::client::{Client, NotProcessed};
+use crate::configuration;
+use crate::host::{Host, Processed};
 use crate::output;
+use crate::own_tree::OwnTree;
 use crate::target::Target;
+
+use form::OutputForm;
 
 pub(crate) fn run(arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
     let (target, mut request) = target_and_request(arguments)?;
@@ -48,6 +54,7 @@ pub(crate) fn run(arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
 /// What is processed, and with what. A file of `-f` that is a template is the target, as for `oc process`; values may
 /// name their template.
 fn target_and_request(arguments: &ProcessArguments) -> anyhow::Result<(Target, Request)> {
+    let root = arguments.root.as_deref();
     let template_by_flag = arguments.values.as_deref().filter(|path| is_template(path));
     let values = arguments.values.as_deref().filter(|_| template_by_flag.is_none());
     // A positional NAME=VALUE is a parameter, as for `oc process`; a reference has no `=` before its `:`.
@@ -65,19 +72,19 @@ fn target_and_request(arguments: &ProcessArguments) -> anyhow::Result<(Target, R
         (Some(_), Some(path), _) => {
             bail!("{} is a template, and another one is given: -f is for values then", path.display())
         }
-        (None, Some(path), _) => Target::read(&path.display().to_string())?,
-        (Some("-"), None, _) => Target::Local(Box::new(from_stdin()?)),
+        (None, Some(path), _) => Target::read(&path.display().to_string(), root)?,
+        (Some("-"), None, _) => Target::Local(Box::new(from_stdin(root)?)),
         (Some(target), None, named) => {
             // A values file in place of the target names its template itself.
             match values_file(target, named.is_none())? {
                 Some((template, values)) => {
                     request.values = values;
-                    Target::read(&template)?
+                    Target::read(&template, root)?
                 }
-                None => Target::read(target)?,
+                None => Target::read(target, root)?,
             }
         }
-        (None, None, Some(template)) => Target::read(&template)?,
+        (None, None, Some(template)) => Target::read(&template, root)?,
         (None, None, None) => bail!(
             "no template: give a reference, a version directory, a template file, or values that name one"
         ),
@@ -91,7 +98,7 @@ fn target_and_request(arguments: &ProcessArguments) -> anyhow::Result<(Target, R
 }
 
 /// Whether a file is a template of its own, not values.
-fn is_template(path: &std::path::Path) -> bool {
+fn is_template(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     path.is_file()
         && std::fs::read(path)
@@ -122,12 +129,10 @@ fn remote(
         answer => answer?,
     };
     for detail in &answer.diagnostics {
-        output::note(output::problem(
-            &problem(detail),
-            detail.file.as_deref().unwrap_or_default(),
-            None,
-            None,
-        ));
+        output::note(output::problem(&problem(detail), None));
+    }
+    if arguments.layout {
+        return print_layout(answer.layout.as_ref(), &arguments.output);
     }
     say_selector(answer.outputs.as_ref());
     let full = || serde_json::to_string_pretty(&answer);
@@ -152,7 +157,7 @@ fn problem(detail: &wire::problem::Detail) -> Problem {
 
 /// A file that is no template but values naming one: its reference and its values.
 fn values_file(target: &str, wanted: bool) -> anyhow::Result<Option<(String, serde_json::Value)>> {
-    let path = std::path::Path::new(target);
+    let path = Path::new(target);
     if !wanted || !path.is_file() {
         return Ok(None);
     }
@@ -163,7 +168,11 @@ fn values_file(target: &str, wanted: bool) -> anyhow::Result<Option<(String, ser
     {
         return Ok(None);
     }
-    let values = load(&content, target)?;
+    let values = match load(&content, target) {
+        // What is no YAML is no configuration either, but that is told with its place.
+        Err(_) if configuration::is_one(name, &content) => return Ok(None),
+        values => values?,
+    };
     Ok(values
         .get("template")
         .and_then(serde_json::Value::as_str)
@@ -171,9 +180,12 @@ fn values_file(target: &str, wanted: bool) -> anyhow::Result<Option<(String, ser
         .map(|template| (template, values)))
 }
 
-/// A template on standard input: a Kubernetes Template or another kind told by its content.
-fn from_stdin() -> anyhow::Result<Template> {
+/// A template on standard input: a configuration, a Kubernetes Template or another kind told by its content.
+fn from_stdin(root: Option<&Path>) -> anyhow::Result<Template> {
     let content = read("-".as_ref())?;
+    if let Some(configuration) = configuration::from_stdin(&content, root)? {
+        return Ok(configuration);
+    }
     let entry = "stdin.yaml".to_owned();
     let kind = schema::layout::kind_of_file(&entry, &content).unwrap_or(Kind::DmJinja);
     let entry = if kind == Kind::DmJinja { "stdin.jinja".to_owned() } else { entry };
@@ -186,7 +198,7 @@ fn from_stdin() -> anyhow::Result<Template> {
     })
 }
 
-fn read(path: &std::path::Path) -> anyhow::Result<Vec<u8>> {
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let mut content = Vec::new();
     let limit = REQUEST_BYTES as u64;
     if path.as_os_str() == "-" {
@@ -215,7 +227,7 @@ fn load(content: &[u8], name: &str) -> anyhow::Result<serde_json::Value> {
 
 fn request(
     arguments: &ProcessArguments,
-    values: Option<&std::path::Path>,
+    values: Option<&Path>,
     positional: impl Iterator<Item = String>,
 ) -> anyhow::Result<Request> {
     let values = match values {
@@ -255,17 +267,28 @@ pub(crate) fn job(template: Template, request: Request) -> Job {
 }
 
 fn local(template: &Template, request: &Request, arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
-    match worker::run_once(job(template.clone(), request.clone())) {
-        Err(error) => bail!("{} could not be processed: {error}", template.entry),
-        Ok(Step::Needs(references)) => {
-            bail!("the template refers to {}; process it on a server that has them", references.join(", "))
-        }
-        Ok(Step::Failed(failure)) => {
-            show_failure(&failure, template);
+    let place = arguments.target.as_deref().map(Path::new).filter(|path| path.exists());
+    let tree = OwnTree::around(place.unwrap_or_else(|| Path::new(".")), arguments.name_of_tree.as_ref());
+    let host = Host { tree, server: &arguments.server.server };
+    let Processed { step, provided, missing } = host.process(template, request)?;
+    let say = |problem: &Problem| say(problem, template, &provided);
+    match step {
+        Step::Needs(_) => {
+            missing.iter().for_each(say);
             Ok(ExitCode::FAILURE)
         }
-        Ok(Step::Done(outcome)) => {
-            outcome.diagnostics.iter().for_each(|problem| say(problem, Some(template)));
+        Step::Failed(failure) => {
+            failure.problems.iter().for_each(say);
+            if failure.problems.is_empty() {
+                say(&Problem::error(failure.message.clone()));
+            }
+            Ok(ExitCode::FAILURE)
+        }
+        Step::Done(outcome) => {
+            outcome.diagnostics.iter().for_each(say);
+            if arguments.layout {
+                return print_layout(outcome.layout.as_ref(), &arguments.output);
+            }
             say_selector(outcome.outputs.as_ref());
             let full = || serde_json::to_string_pretty(&outcome);
             form::print(&arguments.output, arguments.raw, &outcome.objects, &outcome.original, full)?;
@@ -274,17 +297,23 @@ fn local(template: &Template, request: &Request, arguments: &ProcessArguments) -
     }
 }
 
-fn show_failure(failure: &Failure, template: &Template) {
-    failure.problems.iter().for_each(|problem| say(problem, Some(template)));
-    if failure.problems.is_empty() {
-        say(&Problem::error(failure.message.clone()), None);
-    }
+/// The layout, in the form that is asked for; YAML if none is.
+fn print_layout(layout: Option<&serde_json::Value>, form: &OutputForm) -> anyhow::Result<ExitCode> {
+    let Some(layout) = layout else {
+        bail!("only Deployment Manager templates and configurations have a layout");
+    };
+    let form = if *form == OutputForm::Stream { &OutputForm::Yaml } else { form };
+    form::print(form, false, std::slice::from_ref(layout), layout, || serde_json::to_string_pretty(layout))?;
+    Ok(ExitCode::SUCCESS)
 }
 
-/// A problem on standard error, with the line it is about where that is at hand.
-fn say(problem: &Problem, template: Option<&Template>) {
-    let file = problem.file.clone().unwrap_or_default();
-    let source = template.and_then(|template| template.files.text(&file));
-    let place = problem.line.map(|line| schema::Place { line, column: problem.column.unwrap_or(1) });
-    output::note(output::problem(problem, &file, place, source));
+/// A problem on standard error, with the line it is about where that is at hand: in the template's own files, or in
+/// those of a version it refers to, which are named by the reference.
+fn say(problem: &Problem, template: &Template, provided: &[Provided]) {
+    let file = problem.file.as_deref().unwrap_or_default();
+    let theirs = provided.iter().find_map(|provided| {
+        let path = file.strip_prefix(provided.asked.as_str())?.strip_prefix('/')?;
+        provided.template.files.text(path)
+    });
+    output::note(output::problem(problem, theirs.or_else(|| template.files.text(file))));
 }

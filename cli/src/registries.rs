@@ -314,7 +314,7 @@ fn named(text: &str, base: &Path) -> Result<(RegistryName, Source, Option<Creden
 }
 
 /// `localhost/<parent>/<directory>`, or host and path of a URL.
-fn name_of(source: &Source) -> Option<RegistryName> {
+pub(crate) fn name_of(source: &Source) -> Option<RegistryName> {
     match source {
         Source::Directory(path) => {
             let mut names = path.iter().rev().filter_map(|name| name.to_str());

@@ -1,4 +1,4 @@
-//! What TARGET means: a version directory or a template file here, or a reference for a server.
+//! What TARGET means: a version directory, a template file or a configuration here, or a reference for a server.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,8 @@ use schema::limits::TreeLimits;
 use schema::processing::Template;
 use schema::{Reference, Version};
 
+use crate::configuration;
+
 /// A target that was understood.
 pub(crate) enum Target {
     /// A template on this machine.
@@ -20,13 +22,14 @@ pub(crate) enum Target {
 
 impl Target {
     /// Reads a target: what exists on disk goes before what parses as a reference.
-    pub(crate) fn read(text: &str) -> anyhow::Result<Target> {
+    /// A configuration's imports are read from below `root`, or from its own directory.
+    pub(crate) fn read(text: &str, root: Option<&Path>) -> anyhow::Result<Target> {
         let path = Path::new(text);
         if path.is_dir() {
             return Ok(Target::Local(Box::new(version_directory(path)?)));
         }
         if path.is_file() {
-            return Ok(Target::Local(Box::new(template_file(path)?)));
+            return Ok(Target::Local(Box::new(template_file(path, root)?)));
         }
         if text.starts_with(['.', '/']) {
             bail!("{text} is neither a directory nor a file");
@@ -62,10 +65,13 @@ fn file_name(path: &Path) -> String {
 }
 
 /// A single template file, with its neighbours: helpers and schemas stand beside it.
-fn template_file(path: &Path) -> anyhow::Result<Template> {
+fn template_file(path: &Path, root: Option<&Path>) -> anyhow::Result<Template> {
     let content = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let entry = file_name(path);
     let Some(kind) = kind_of_file(&entry, &content) else {
+        if configuration::is_one(&entry, &content) {
+            return configuration::read(path, root);
+        }
         bail!("{} is not a template of a kind that is known", path.display());
     };
     let name = entry.rsplit_once('.').map_or(entry.clone(), |(name, _)| name.to_owned());

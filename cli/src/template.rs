@@ -109,8 +109,9 @@ fn failed(error: &gotemplate::Error, texts: &[(String, String)]) -> ExitCode {
         problem.line = u32::try_from(place.line).ok();
     }
     let column = place.column.and_then(|column| u32::try_from(column + 1).ok());
-    let at = problem.line.map(|line| schema::Place { line, column: column.unwrap_or(1) });
-    output::note(output::problem(&problem, &place.template, at, source));
+    problem.column = problem.line.and(column);
+    problem.file = Some(place.template.clone());
+    output::note(output::problem(&problem, source));
     ExitCode::FAILURE
 }
 

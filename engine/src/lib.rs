@@ -12,7 +12,9 @@ mod inspection;
 mod metadata;
 mod rules;
 
-pub use engine_dm::{Call, Interpreter, InterpreterError, Language, Made, NoInterpreter, Returned};
+pub use engine_dm::{
+    Call, Interpreter, InterpreterError, Language, Made, NoInterpreter, Returned, Wanted, wanted,
+};
 pub use inspection::inspect;
 pub use rules::RULES;
 

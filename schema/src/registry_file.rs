@@ -11,7 +11,7 @@ use yaml::Value;
 
 use crate::finding::{Finding, Place};
 use crate::layout::{rules, safe_path};
-use crate::name::CollectionName;
+use crate::name::{CollectionName, RegistryName};
 use crate::reference::Selector;
 use crate::version::Version;
 
@@ -20,6 +20,10 @@ const FILE: &str = "registry.yaml";
 /// What a registry says of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegistryFile {
+    /// What the registry calls itself, if that is the name of a registry. For commands on a checkout; a server serves
+    /// it under the name its operator gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<RegistryName>,
     /// A title for people.
     pub title: Option<String>,
     /// What it is for.
@@ -163,7 +167,8 @@ impl Reader<'_> {
             match field.as_str() {
                 "apiVersion" => self.expect(pointer, value, "formwork/v1"),
                 "kind" => self.expect(pointer, value, "TemplateRegistry"),
-                "name" => {}
+                // Anything else is a name for people, and means nothing here.
+                "name" => file.name = value.as_str().and_then(|name| name.parse().ok()),
                 "title" => file.title = self.text(pointer, value),
                 "description" => file.description = self.text(pointer, value),
                 "maintainers" => file.maintainers = self.texts(pointer, value),

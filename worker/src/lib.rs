@@ -36,6 +36,9 @@ pub fn inspect(template: &schema::processing::Template) -> schema::Inspection {
     engine::inspect(template)
 }
 
+/// The files that a configuration or a template may read beyond those it has, for who gathers them.
+pub use engine::{Wanted, wanted};
+
 /// Whether workers have an interpreter for templates in Python.
 const HAS_PYTHON: bool = false;
 

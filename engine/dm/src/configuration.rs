@@ -8,9 +8,8 @@
 //! properties: {…}                         # one resource of the template's type
 //! env: {deployment: …, project: …}
 //! ```
-//! Nothing at all is `properties` with nothing in it. A text is a configuration as YAML. `set` pairs go to the
-//! properties of the resource whose type is the template itself; `a.b=c` nests; whole numbers, `true` and `false`
-//! are what they look like, and anything else is text.
+//! Nothing at all is `properties` with nothing in it. A text is a configuration as YAML. A configuration that is sent
+//! by itself, with its files, has that form too, and its values may only add to the environment.
 
 use schema::Kind;
 use schema::processing::{Problem, Request, Template};
@@ -19,9 +18,7 @@ use yaml::{Map, Spans, Value};
 
 use crate::imports::{Imports, matching, relative};
 use crate::resource::is_url;
-
-/// How deep a `set` pair may nest.
-const DEEPEST_SET: usize = 64;
+use crate::settings;
 
 /// The most problems that are listed.
 const MOST_PROBLEMS: usize = 100;
@@ -74,7 +71,7 @@ pub(crate) fn read(template: &Template, request: &Request) -> Result<Configurati
     for key in ["deployment", "project"] {
         configuration.env.entry(key.to_owned()).or_insert_with(|| Value::from(name.as_str()));
     }
-    set(template, request, &mut configuration)?;
+    settings::apply(template, &request.set, &mut configuration)?;
     Ok(configuration)
 }
 
@@ -204,15 +201,19 @@ fn listed_imports(
         }
         match (found.as_slice(), name) {
             ([], _) => problems.push(origin.place(not_there(path, base), &pointer)),
-            ([file], Some(name)) => listed.push((name.to_owned(), file.clone())),
-            (files, _) => {
-                let is_pattern = path.contains(['*', '?']);
-                listed.extend(files.iter().map(|file| {
-                    let name =
-                        if is_pattern { file.clone() } else { path.trim_start_matches("./").to_owned() };
-                    (name, file.clone())
-                }));
+            ([file], Some(name)) if !path.contains(['*', '?']) => {
+                listed.push((name.to_owned(), file.clone()));
             }
+            ([file], None) if !path.contains(['*', '?']) => {
+                listed.push((path.to_owned(), file.clone()));
+                listed.push((path.trim_start_matches("./").to_owned(), file.clone()));
+            }
+            // Each is known by the pattern's directory as it is written, and its own name.
+            (files, _) => listed.extend(files.iter().map(|file| {
+                let directory = path.rfind('/').map_or("", |end| &path[..=end]);
+                let own = file.rsplit('/').next().unwrap_or(file);
+                (format!("{}{own}", directory.trim_start_matches("./")), file.clone())
+            })),
         }
     }
     if problems.is_empty() { Ok(listed) } else { Err(problems) }
@@ -226,7 +227,7 @@ fn not_there(path: &str, base: &str) -> Problem {
     }
     if relative(base, path).is_none() || path.starts_with('/') {
         return Problem::error(format!("the import `{path}` leads out of the directory"))
-            .hint("imports are files below the directory of the configuration or version");
+            .hint("imports are files below the directory of the configuration or version (`formwork process --root` names another)");
     }
     Problem::error(format!("there is no file `{path}` to import"))
         .hint("imports are files of the version or beside the configuration, by their path from there")
@@ -255,81 +256,6 @@ fn from_properties(
     }
     let document = Map::from_iter([("resources".to_owned(), Value::List(vec![Value::Map(resource)]))]);
     Ok(Configuration { document, imports: Imports::of(&template.files), env, origin })
-}
-
-/// Applies `set` pairs to the one resource that is of the template's own type.
-fn set(
-    template: &Template,
-    request: &Request,
-    configuration: &mut Configuration,
-) -> Result<(), Vec<Problem>> {
-    if request.set.is_empty() {
-        return Ok(());
-    }
-    let imports = configuration.imports.clone();
-    let resources = configuration.document.get_mut("resources").and_then(Value::as_list_mut);
-    let mut own = resources
-        .into_iter()
-        .flatten()
-        .filter(|resource| {
-            resource
-                .get("type")
-                .and_then(Value::as_str)
-                .is_some_and(|name| imports.path(name) == Some(&template.entry))
-        })
-        .collect::<Vec<_>>();
-    let [resource] = own.as_mut_slice() else {
-        let message = format!(
-            "the configuration has {} resources of the template's type, so it cannot be told whose properties are set",
-            own.len()
-        );
-        return Err(vec![Problem::error(message).hint("set them in the configuration itself")]);
-    };
-    let Some(resource) = resource.as_map_mut() else { return Ok(()) };
-    let properties = resource.entry("properties".to_owned()).or_insert_with(|| Value::Map(Map::new()));
-    let mut problems = Vec::new();
-    for (name, text) in &request.set {
-        if let Err(message) = set_one(properties, name, typed(text)) {
-            problems.push(Problem::error(message).hint("nest with dots, as in disk.size=10"));
-        }
-    }
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
-}
-
-fn set_one(properties: &mut Value, name: &str, value: Value) -> Result<(), String> {
-    if name.split('.').count() > DEEPEST_SET {
-        return Err(format!("a property that is set is nested more than {DEEPEST_SET} levels deep"));
-    }
-    let mut here = properties;
-    let mut segments = name.split('.').peekable();
-    while let Some(segment) = segments.next() {
-        if segment.is_empty() {
-            return Err(format!("`{name}` is not the name of a property"));
-        }
-        if here.is_null() {
-            *here = Value::Map(Map::new());
-        }
-        let Some(map) = here.as_map_mut() else {
-            return Err(format!(
-                "`{name}` cannot be set: `{segment}` would be inside a value that is no map"
-            ));
-        };
-        if segments.peek().is_none() {
-            map.insert(segment.to_owned(), value);
-            return Ok(());
-        }
-        here = map.entry(segment.to_owned()).or_insert(Value::Null);
-    }
-    Ok(())
-}
-
-/// The value a `set` text stands for: `dm` made numbers of whole numbers; true and false are ours.
-fn typed(text: &str) -> Value {
-    match text {
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
-        _ => text.parse::<i64>().map_or_else(|_| Value::from(text), Value::Int),
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use minijinja::value::{Enumerator, Object, Value as Jinja};
 use schema::tree::Files;
 
@@ -16,23 +17,21 @@ pub(crate) struct Imports(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     files: Files,
-    /// Name and path, in the order they were listed; of equal names the first counts.
-    listed: Vec<(String, String)>,
+    /// Path by name, in the order they were listed; of equal names the first counts.
+    listed: IndexMap<String, String>,
 }
 
 impl Imports {
     /// Those of a version, before anything is listed.
     pub(crate) fn of(files: &Files) -> Imports {
-        Imports(Arc::new(Inner { files: files.clone(), listed: Vec::new() }))
+        Imports(Arc::new(Inner { files: files.clone(), listed: IndexMap::new() }))
     }
 
     /// The same with more names.
     pub(crate) fn with(&self, more: impl IntoIterator<Item = (String, String)>) -> Imports {
         let mut listed = self.0.listed.clone();
         for (name, path) in more {
-            if !listed.iter().any(|(known, _)| *known == name) {
-                listed.push((name, path));
-            }
+            listed.entry(name).or_insert(path);
         }
         if listed.len() == self.0.listed.len() {
             return self.clone();
@@ -42,7 +41,7 @@ impl Imports {
 
     /// The path of the file a name stands for.
     pub(crate) fn path<'n>(&'n self, name: &'n str) -> Option<&'n str> {
-        let listed = self.0.listed.iter().find(|(known, _)| known == name).map(|(_, path)| path.as_str());
+        let listed = self.0.listed.get(name).map(String::as_str);
         listed.or(Some(name)).filter(|path| self.0.files.get(path).is_some())
     }
 
@@ -53,7 +52,7 @@ impl Imports {
 
     /// Every text there is: by the names given, and by path.
     pub(crate) fn texts(&self) -> BTreeMap<String, String> {
-        let listed = self.0.listed.iter().map(|(name, _)| name.as_str());
+        let listed = self.0.listed.keys().map(String::as_str);
         let names = self.0.files.iter().map(|(path, _)| path).chain(listed);
         names.filter_map(|name| Some((name.to_owned(), self.text(name)?.to_owned()))).collect()
     }
@@ -77,7 +76,7 @@ impl Object for Imports {
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         let inner = &self.0;
-        let mut names = inner.listed.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let mut names = inner.listed.keys().cloned().collect::<Vec<_>>();
         if names.is_empty() {
             names = inner.files.iter().map(|(path, _)| path.to_owned()).collect();
         }
@@ -115,7 +114,7 @@ pub(crate) fn matching(files: &Files, path: &str) -> Vec<String> {
 }
 
 /// Whether a name fits a pattern; `*` and `?` stand for anything but a slash. Linear in the length of both.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
+pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {

@@ -30,13 +30,16 @@ mod references;
 mod resource;
 mod rules;
 mod schema_file;
+mod settings;
 mod trail;
+mod wanted;
 
 pub use expansion::{Others, no_others, process};
 pub use inspect::inspect;
 pub use interpreter::{Call, Interpreter, InterpreterError, Language, Made, NoInterpreter, Returned};
 pub use jinja::render_alone;
 pub use rules::RULES;
+pub use wanted::{Wanted, wanted};
 
 use schema::Kind;
 

@@ -257,7 +257,7 @@ impl Expansion<'_> {
 }
 
 /// Whether a file is a template, by its name.
-fn is_template(path: &str) -> bool {
+pub(crate) fn is_template(path: &str) -> bool {
     path.ends_with(".jinja") || path.ends_with(".py")
 }
 
