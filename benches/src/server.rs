@@ -32,6 +32,10 @@ impl Server {
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .args(arguments)
+            // All load comes from one address, and is to be answered.
+            .env("FORMWORK_RATE_LIMIT", "off")
+            .env("FORMWORK_RATE_LIMIT_SEARCH", "off")
+            .env("FORMWORK_RATE_LIMIT_PROCESS", "off")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

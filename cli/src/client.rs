@@ -99,7 +99,18 @@ impl Client {
 
     /// The tokens a server has given out.
     pub(crate) fn tokens(&self) -> anyhow::Result<TokenList> {
-        self.get("/api/v1/tokens", &[])
+        let (mut tokens, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = self.get::<TokenList>(
+                "/api/v1/tokens",
+                &[("limit", PAGE), ("cursor", &cursor)][..after(&cursor)],
+            )?;
+            tokens.extend(page.tokens);
+            match page.next {
+                Some(next) => cursor = next,
+                None => return Ok(TokenList { tokens, next: None }),
+            }
+        }
     }
 
     /// Has a server make a token.
@@ -116,7 +127,22 @@ impl Client {
 
     /// What became of a template or of one version.
     pub(crate) fn history(&self, reference: &str) -> anyhow::Result<History> {
-        self.get(&format!("/api/v1/templates/{reference}/-/history"), &[])
+        let path = format!("/api/v1/templates/{reference}/-/history");
+        let mut whole = None::<History>;
+        let mut cursor = String::new();
+        loop {
+            let page =
+                self.get::<History>(&path, &[("limit", PAGE), ("cursor", &cursor)][..after(&cursor)])?;
+            let next = page.next.clone();
+            match &mut whole {
+                None => whole = Some(History { next: None, ..page }),
+                Some(whole) => whole.revisions.extend(page.revisions),
+            }
+            match (next, whole) {
+                (None, Some(whole)) => return Ok(whole),
+                (next, pages) => (cursor, whole) = (next.unwrap_or_default(), pages),
+            }
+        }
     }
 
     /// A registry, with how bringing it up to date goes.
@@ -181,6 +207,14 @@ impl Client {
             "no answer from {base}: {last}\n  hint: start one with `formwork serve DIRECTORY`, or name another with --server or FORMWORK_SERVER"
         )
     }
+}
+
+/// Items of a page: the most there can be, for all of them are wanted.
+const PAGE: &str = "1000";
+
+/// How many parameters a page is asked for with: without a cursor, the first.
+fn after(cursor: &str) -> usize {
+    if cursor.is_empty() { 1 } else { 2 }
 }
 
 /// A problem as people read it: what, every place, and the way out, one a line.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use catalog::Catalog;
 use indexer::{Indexer, IndexerConfig};
-use server::{AccessLog, Server, ServerConfig, Tls};
+use server::{AccessLog, RateLimits, Server, ServerConfig, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 use worker::{Pool, PoolConfig};
@@ -100,6 +100,11 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
         home: settings.home.value.clone(),
         webhooks: settings.webhooks.clone(),
         access_log: access_log(settings.access_log.value.as_deref()),
+        limits: RateLimits {
+            requests: settings.rate_limit.value,
+            search: settings.rate_limit_search.value,
+            process: settings.rate_limit_process.value,
+        },
         ..ServerConfig::new(settings.listen.value)
     };
     let server =

@@ -12,7 +12,7 @@ use indexer::{Addresses, Connection, RegistryConfig, SshOptions};
 use schema::reference::Home;
 use schema::{CollectionName, RegistryName};
 use serde::{Deserialize, Serialize};
-use server::{WebhookSecret, Webhooks};
+use server::{Rate, RateError, RateLimits, WebhookSecret, Webhooks};
 use toml::Spanned;
 
 use crate::arguments::{self, ServeArguments};
@@ -76,6 +76,10 @@ pub(crate) struct Settings {
     pub(crate) settle: Setting<Duration>,
     pub(crate) drop_share: Setting<u8>,
     pub(crate) access_log: Setting<Option<PathBuf>>,
+    /// How much one client may ask for.
+    pub(crate) rate_limit: Setting<Option<Rate>>,
+    pub(crate) rate_limit_search: Setting<Option<Rate>>,
+    pub(crate) rate_limit_process: Setting<Option<Rate>>,
     pub(crate) home: Setting<Option<Home>>,
     pub(crate) webhook_secret: Setting<Option<SecretSource>>,
     /// What is in the sources of secrets: one for all registries, and each registry's own.
@@ -109,6 +113,9 @@ struct File {
     settle: Option<Spanned<String>>,
     drop_share: Option<Spanned<String>>,
     access_log: Option<Spanned<String>>,
+    rate_limit: Option<Spanned<String>>,
+    rate_limit_search: Option<Spanned<String>>,
+    rate_limit_process: Option<Spanned<String>>,
     default_registry: Option<Spanned<String>>,
     webhook_secret_env: Option<Spanned<String>>,
     webhook_secret_file: Option<Spanned<String>>,
@@ -377,6 +384,32 @@ impl Settings {
                 || false,
                 |text| text.parse().map_err(|_| format!("`{text}` is neither true nor false")),
             )?,
+            rate_limit: typed(
+                "rate-limit",
+                lookup.text(arguments.rate_limit.clone(), "--rate-limit", file.rate_limit.as_ref()),
+                || RateLimits::default().requests,
+                rate,
+            )?,
+            rate_limit_search: typed(
+                "rate-limit-search",
+                lookup.text(
+                    arguments.rate_limit_search.clone(),
+                    "--rate-limit-search",
+                    file.rate_limit_search.as_ref(),
+                ),
+                || RateLimits::default().search,
+                rate,
+            )?,
+            rate_limit_process: typed(
+                "rate-limit-process",
+                lookup.text(
+                    arguments.rate_limit_process.clone(),
+                    "--rate-limit-process",
+                    file.rate_limit_process.as_ref(),
+                ),
+                || RateLimits::default().process,
+                rate,
+            )?,
             access_log: typed(
                 "access-log",
                 lookup.text(path_text(&arguments.access_log), "--access-log", file.access_log.as_ref()),
@@ -461,6 +494,17 @@ impl Settings {
             ("settle".to_owned(), format!("{}s", self.settle.value.as_secs()), self.settle.origin.clone()),
             ("drop-share".to_owned(), format!("{}%", self.drop_share.value), self.drop_share.origin.clone()),
             ("access-log".to_owned(), path(&self.access_log.value), self.access_log.origin.clone()),
+            ("rate-limit".to_owned(), said_rate(&self.rate_limit), self.rate_limit.origin.clone()),
+            (
+                "rate-limit-search".to_owned(),
+                said_rate(&self.rate_limit_search),
+                self.rate_limit_search.origin.clone(),
+            ),
+            (
+                "rate-limit-process".to_owned(),
+                said_rate(&self.rate_limit_process),
+                self.rate_limit_process.origin.clone(),
+            ),
             (
                 "fetch-limit".to_owned(),
                 format!("{}MiB", self.fetch_limit.value >> 20),
@@ -606,6 +650,18 @@ fn settle(text: &str) -> Result<Duration, String> {
         Some(seconds @ 0..=31_536_000) => Ok(Duration::from_secs(seconds)),
         _ => Err(format!("`{text}` is not a time from 0s to 365d, like 0s, 30m, 1h or 2d")),
     }
+}
+
+/// A rate, or none at all.
+fn rate(text: &str) -> Result<Option<Rate>, String> {
+    match text {
+        "off" => Ok(None),
+        text => text.parse().map(Some).map_err(|error: RateError| format!("{error}; or off")),
+    }
+}
+
+fn said_rate(rate: &Setting<Option<Rate>>) -> String {
+    rate.value.map_or("off".to_owned(), |rate| rate.to_string())
 }
 
 fn percent(text: &str) -> Result<u8, String> {

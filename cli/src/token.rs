@@ -147,7 +147,7 @@ impl Opened {
     fn list(self) -> TokenList {
         let tokens = self.catalog.grants().list().iter().map(|grant| server::tokens::said(grant)).collect();
         self.close();
-        TokenList { tokens }
+        TokenList { tokens, next: None }
     }
 
     fn revoke(self, name: &str) -> anyhow::Result<()> {

@@ -19,6 +19,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::{HeaderValue, Method, Uri};
 
+use crate::request_id::Trace;
+
 /// Records that wait for the writer; some seconds of a busy server.
 const QUEUE: usize = 65_536;
 /// How long records gather before they are written.
@@ -51,6 +53,7 @@ pub(crate) struct Record {
     pub(crate) bytes: u64,
     pub(crate) took: Duration,
     pub(crate) request_id: HeaderValue,
+    pub(crate) trace: Option<Trace>,
 }
 
 /// The sending side. Dropping it lets the writer finish what is queued and end.
@@ -156,14 +159,19 @@ fn format_record(out: &mut Vec<u8>, record: &Record) {
         Some(peer) => write!(out, "\"{peer}\""),
         None => write!(out, "null"),
     };
-    let _ = writeln!(
+    let _ = write!(
         out,
-        r#","method":"{}","target":{target},"status":{},"bytes":{},"micros":{},"request_id":{id}}}"#,
+        r#","method":"{}","target":{target},"status":{},"bytes":{},"micros":{},"request_id":{id}"#,
         record.method,
         record.status,
         record.bytes,
         record.took.as_micros(),
     );
+    let _ = match &record.trace {
+        // Hexadecimal digits both.
+        Some(trace) => writeln!(out, r#","trace_id":"{}","parent_id":"{}"}}"#, trace.id(), trace.parent()),
+        None => writeln!(out, "}}"),
+    };
 }
 
 /// A target without what looks like a token in it. Such a request is refused; its line must not keep what it held.
@@ -203,6 +211,7 @@ mod tests {
             bytes: 7,
             took: Duration::from_micros(42),
             request_id: HeaderValue::from_static("a1"),
+            trace: None,
         }
     }
 

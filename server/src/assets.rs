@@ -18,7 +18,6 @@ struct Files;
 pub(crate) struct Asset {
     pub(crate) content_type: HeaderValue,
     pub(crate) body: Bytes,
-    pub(crate) gzip: Bytes,
 }
 
 static BY_URL_NAME: LazyLock<BTreeMap<String, Asset>> = LazyLock::new(|| {
@@ -31,8 +30,7 @@ static BY_URL_NAME: LazyLock<BTreeMap<String, Asset>> = LazyLock::new(|| {
                 Some("svg") => "image/svg+xml",
                 _ => "application/octet-stream",
             });
-            let gzip = crate::compress::gzip(&body);
-            Some((url_name(&name, &body), Asset { content_type, body, gzip }))
+            Some((url_name(&name, &body), Asset { content_type, body }))
         })
         .collect()
 });

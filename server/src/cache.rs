@@ -10,6 +10,7 @@ use http::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, V
 use schema::Digest;
 
 use crate::access::Caller;
+use crate::compress::Coding;
 
 /// Whether and how long an answer may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,11 @@ impl CachePolicy {
         if self == CachePolicy::Revalidate { CachePolicy::pointer(caller) } else { self }
     }
 
+    /// Whether the bytes are always these.
+    pub(crate) const fn is_immutable(self) -> bool {
+        matches!(self, CachePolicy::Immutable | CachePolicy::PrivateImmutable)
+    }
+
     /// Whether another caller may get another answer at the same address.
     const fn depends_on_caller(self) -> bool {
         matches!(
@@ -68,14 +74,20 @@ impl CachePolicy {
 
 /// A strong entity tag for these bytes: 128 bits of their SHA-256.
 pub(crate) fn entity_tag(body: &[u8]) -> HeaderValue {
-    tag_of(&Digest::of(body), "")
+    tag_of(&Digest::of(body))
 }
 
-/// A strong entity tag for bytes whose digest is known. `coding` tells representations of one thing apart.
-pub(crate) fn tag_of(digest: &Digest, coding: &str) -> HeaderValue {
-    let text = format!("\"{}{coding}\"", &digest.hex()[..32]);
-    HeaderValue::from_maybe_shared(Bytes::from(text))
-        .expect("quotes, hexadecimal digits and a plain word are header text")
+/// A strong entity tag for bytes whose digest is known.
+pub(crate) fn tag_of(digest: &Digest) -> HeaderValue {
+    let text = format!("\"{}\"", &digest.hex()[..32]);
+    HeaderValue::from_maybe_shared(Bytes::from(text)).expect("quotes and hexadecimal digits are header text")
+}
+
+/// The tag of a representation in a coding, from the tag of the bytes as they are.
+pub(crate) fn coded_tag(tag: &HeaderValue, coding: Coding) -> HeaderValue {
+    let inner = tag.to_str().unwrap_or_default().trim_end_matches('"');
+    HeaderValue::from_maybe_shared(Bytes::from(format!("{inner}{}\"", coding.tag_suffix())))
+        .expect("a tag and a plain word are header text")
 }
 
 /// Whether the client already holds the representation with this tag (`If-None-Match`, weak comparison as RFC 9110

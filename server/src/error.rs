@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use catalog::Missing;
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode};
 use schema::processing::{Cause, Failure};
 use schema::reference::{LocateError, ReferenceError};
 use wire::problem::Detail;
@@ -38,6 +38,8 @@ pub(crate) struct ApiError {
     pub(crate) versions: Vec<String>,
     pub(crate) errors: Vec<Detail>,
     pub(crate) retry_after: Option<Duration>,
+    /// Headers that belong to this error.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// For the log only.
     pub(crate) cause: Option<String>,
 }
@@ -57,6 +59,7 @@ impl ApiError {
             versions: Vec::new(),
             errors: Vec::new(),
             retry_after: None,
+            headers: Vec::new(),
             cause: None,
         }
     }
@@ -74,6 +77,12 @@ impl ApiError {
     /// The same, with what to do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> ApiError {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, with a header.
+    pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> ApiError {
+        self.headers.push((name, value));
         self
     }
 

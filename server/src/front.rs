@@ -1,9 +1,10 @@
 //! What every request passes: the hot routes first, then the router, then the finish.
 //!
-//! The hot routes (resolve, files by reference and by digest) are answered here, before the router and without its
-//! middleware: who asks is told from two headers, and a hit costs a look-up, a copy of a few headers and a record for the access log. Everything else goes
-//! through the router; its answer is finished in one place: errors become documents, policies become headers, bodies
-//! get their entity tag, `304` or gzip, and every answer its request id.
+//! The hot routes (resolve, files and archives by reference and by digest) are answered here, before the router and
+//! without its middleware: who asks is told from two headers, and a hit costs a look-up, a copy of a few headers and a
+//! record for the access log. Everything else is counted in its client's budget ([`crate::limits`]) and goes through
+//! the router; its answer is finished in one place: errors become documents, policies become headers, bodies get their
+//! coding, their entity tag or `304`, and every answer its request id.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -30,10 +31,11 @@ use crate::access::{self, Caller};
 use crate::access_log::Record;
 use crate::cache::{self, CachePolicy};
 use crate::error::{ApiError, Carried};
-use crate::ready::ReadyAnswer;
+use crate::limits::{Budget, Client, Standing};
+use crate::request_id::{self, Trace};
 use crate::router::{self, Route};
 use crate::state::App;
-use crate::{api, compress, request_id};
+use crate::{api, compress, cors};
 
 /// Longest path and query that is looked at.
 const LONGEST_TARGET: usize = 8 << 10;
@@ -62,6 +64,8 @@ struct Facts {
     headers: HeaderMap,
     /// Nobody in particular if the token was not good; then nothing but that is answered.
     caller: Caller,
+    /// How the client's budget stands, if the request was counted in one.
+    standing: Option<Standing>,
 }
 
 impl Front {
@@ -86,11 +90,20 @@ impl Front {
         if hot && let Ok(caller) = &caller {
             let target = request.uri().path_and_query().map_or("", |target| target.as_str());
             let generation = self.app.catalog.snapshot().generation;
-            if let Some(ready) = self.app.ready.get(caller, target, generation) {
+            let coding = compress::negotiated(request.headers());
+            if let Some(ready) = self.app.ready.get(caller, coding, target, generation)
+                && let Ok(response) = ready.give(request.method(), request.headers())
+            {
                 self.app.metrics.ready_hits.inc();
-                return Answering::Ready(Some(self.give(&request, &ready, route, started, peer)));
+                return Answering::Ready(Some(self.send(&request, response, route, started, peer)));
             }
         }
+        let standing = route.budget(request.uri().path()).and_then(|budget| {
+            self.app
+                .limits
+                .count(budget, Client::of(caller.as_ref().ok(), peer))
+                .map(|standing| (budget, standing))
+        });
         let (mut parts, body) = request.into_parts();
         let facts = Facts {
             started,
@@ -102,6 +115,7 @@ impl Front {
             request_id: self.app.ids.of(&parts.headers),
             headers: parts.headers.clone(),
             caller: caller.as_ref().cloned().unwrap_or_default(),
+            standing: standing.map(|(_, standing)| standing),
         };
         if parts.method == Method::HEAD {
             parts.method = Method::GET;
@@ -112,6 +126,14 @@ impl Front {
         let request = Request::from_parts(parts, Body::new(body));
         Answering::Working(Box::pin(async move {
             let answer = async {
+                if let Some((budget, standing)) = standing
+                    && let Some(wait) = standing.wait
+                {
+                    return Err(too_many(&app, budget, &standing, wait));
+                }
+                if let Some(response) = cors::preflight(route, &facts.method, &facts.headers) {
+                    return Ok(response);
+                }
                 if facts.target.path_and_query().is_some_and(|target| target.as_str().len() > LONGEST_TARGET)
                 {
                     let detail = format!("the path and query are longer than {LONGEST_TARGET} bytes");
@@ -139,17 +161,17 @@ impl Front {
         }))
     }
 
-    /// Sends a ready answer.
-    fn give<B>(
+    /// Sends what is given of a ready answer.
+    fn send<B>(
         &self,
         request: &Request<B>,
-        ready: &ReadyAnswer,
+        mut response: Response<Bytes>,
         route: Route,
         started: Instant,
         peer: Option<IpAddr>,
     ) -> Response<AnswerBody> {
         let request_id = self.app.ids.of(request.headers());
-        let response = ready_response(request.headers(), request.method(), ready, request_id.clone());
+        response.headers_mut().insert(&request_id::HEADER, request_id.clone());
         let took = started.elapsed();
         let status = response.status().as_u16();
         self.app.metrics.count(route, status, took);
@@ -160,52 +182,48 @@ impl Front {
                 method: request.method().clone(),
                 target: request.uri().clone(),
                 status,
-                bytes: response.body().length(),
+                bytes: response.body().len() as u64,
                 took,
                 request_id,
+                trace: Trace::of(request.headers()),
             });
         }
-        response
+        response.map(|body| AnswerBody::Ready(Some(body)))
     }
 }
 
-/// A ready answer as this request gets it: whole, without its body, or as `304`.
-fn ready_response(
-    request: &HeaderMap,
-    method: &Method,
-    ready: &ReadyAnswer,
-    request_id: HeaderValue,
-) -> Response<AnswerBody> {
-    let mut headers = ready.headers.clone();
-    headers.insert(&request_id::HEADER, request_id);
-    let (status, body) = if cache::client_has(request, &ready.tag) {
-        headers.remove(CONTENT_LENGTH);
-        (StatusCode::NOT_MODIFIED, Bytes::new())
-    } else if *method == Method::HEAD {
-        (StatusCode::OK, Bytes::new())
-    } else {
-        (StatusCode::OK, ready.body.clone())
-    };
-    let mut response = Response::new(AnswerBody::Ready(Some(body)));
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
-    response
+/// The error for a client whose budget is used up.
+fn too_many(app: &App, budget: Budget, standing: &Standing, wait: Duration) -> ApiError {
+    app.metrics.refused(budget);
+    let detail = format!("the budget `{}` of this client is used up: {}", budget.as_str(), standing.said());
+    ApiError { retry_after: Some(wait), ..ApiError::new(wire::ProblemKind::TooManyRequests, detail) }
+        .hint("Come back after Retry-After. Resolving, files and archives that were asked for before are not counted.")
 }
 
 /// Makes the answer of a hot route, keeps it, and gives it.
 async fn make_hot(app: &App, facts: &Facts) -> Result<Response<Body>, ApiError> {
     app.metrics.ready_misses.inc();
-    let ready = match facts.route {
+    let mut ready = match facts.route {
         Route::Resolve => api::resolve::make(app, &facts.caller, &facts.target)?,
         Route::File => api::files::make_by_reference(app, &facts.caller, &facts.target).await?,
         _ => api::files::make_by_digest(app, &facts.caller, &facts.target).await?,
     };
+    let coding = compress::negotiated(&facts.headers);
+    if compress::is_worth_it(&ready.headers, ready.body.len()) {
+        ready.headers.append(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
+        if let Some(coding) = coding {
+            let packed = app.packed.of(ready.content.as_ref(), coding, &ready.body).await;
+            ready = ready.coded(coding, packed);
+        }
+    }
+    if cors::is_open(facts.route, &facts.method, &facts.caller) {
+        cors::open(&mut ready.headers);
+    }
     let ready = Arc::new(ready);
     let target = facts.target.path_and_query().map_or("", |target| target.as_str());
-    app.ready.keep(&facts.caller, target, Arc::clone(&ready));
-    let response = ready_response(&facts.headers, &facts.method, &ready, facts.request_id.clone());
-    let (parts, body) = response.into_parts();
-    let mut response = Response::from_parts(parts, Body::from(body.into_bytes()));
+    app.ready.keep(&facts.caller, coding, target, Arc::clone(&ready));
+    let mut response = ready.give(&facts.method, &facts.headers)?.map(Body::from);
+    response.headers_mut().insert(&request_id::HEADER, facts.request_id.clone());
     response.extensions_mut().insert(Finished);
     Ok(response)
 }
@@ -220,7 +238,10 @@ async fn finish(app: &App, facts: &Facts, mut response: Response<Body>) -> Respo
         response = problem(app, facts, *error, response);
     }
     if response.extensions().get::<Finished>().is_none() {
-        response = dress(facts, response).await;
+        response = dress(app, facts, response).await;
+    }
+    if let Some(standing) = &facts.standing {
+        standing.write(response.headers_mut());
     }
     let bytes = http_body::Body::size_hint(response.body()).exact().unwrap_or_default();
     let took = facts.started.elapsed();
@@ -235,6 +256,7 @@ async fn finish(app: &App, facts: &Facts, mut response: Response<Body>) -> Respo
             bytes,
             took,
             request_id: facts.request_id.clone(),
+            trace: Trace::of(&facts.headers),
         });
     }
     response.map(AnswerBody::Made)
@@ -244,10 +266,13 @@ async fn finish(app: &App, facts: &Facts, mut response: Response<Body>) -> Respo
 fn problem(app: &App, facts: &Facts, error: ApiError, carrier: Response<Body>) -> Response<Body> {
     let request_id = facts.request_id.to_str().unwrap_or_default();
     if let Some(cause) = &error.cause {
-        tracing::error!(request_id, target = %facts.target.path(), cause, "a request failed");
+        let trace = Trace::of(&facts.headers);
+        let trace_id = trace.as_ref().map(Trace::id);
+        tracing::error!(request_id, trace_id, target = %facts.target.path(), cause, "a request failed");
     }
     let retry_after = error.retry_after;
     let (mut parts, _) = carrier.into_parts();
+    parts.headers.extend(error.headers.iter().cloned());
     parts.headers.remove(CONTENT_LENGTH);
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
     if let Some(wait) = retry_after {
@@ -273,7 +298,7 @@ fn problem(app: &App, facts: &Facts, error: ApiError, carrier: Response<Body>) -
 }
 
 /// Turns the policy into headers, tags and compresses the body, and adds what every answer carries.
-async fn dress(facts: &Facts, response: Response<Body>) -> Response<Body> {
+async fn dress(app: &App, facts: &Facts, response: Response<Body>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     let policy = parts.extensions.remove::<CachePolicy>().unwrap_or(CachePolicy::NoStore);
     let policy = policy.seen_by(&facts.caller);
@@ -281,14 +306,18 @@ async fn dress(facts: &Facts, response: Response<Body>) -> Response<Body> {
     let mut body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let headers = &mut parts.headers;
     let compressible = !headers.contains_key(CONTENT_ENCODING) && compress::is_worth_it(headers, body.len());
-    let compressed = compressible && compress::is_accepted(&facts.headers);
+    let coding = compress::negotiated(&facts.headers).filter(|_| compressible);
     if compressible {
         headers.append(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
     }
     let tag = match headers.get(ETAG) {
         Some(tag) => Some(tag.clone()),
         None if policy == CachePolicy::NoStore || parts.status != StatusCode::OK => None,
-        None => Some(cache::tag_of(&schema::Digest::of(&body), if compressed { "-gzip" } else { "" })),
+        None => Some(cache::entity_tag(&body)),
+    };
+    let tag = match coding {
+        Some(coding) => tag.map(|tag| cache::coded_tag(&tag, coding)),
+        None => tag,
     };
     let unchanged = parts.status == StatusCode::OK
         && tag.as_ref().is_some_and(|tag| cache::client_has(&facts.headers, tag));
@@ -299,11 +328,16 @@ async fn dress(facts: &Facts, response: Response<Body>) -> Response<Body> {
         headers.remove(CONTENT_LENGTH);
         body = Bytes::new();
     } else {
-        if compressed {
-            body = compress::gzip(&body);
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        if let Some(coding) = coding {
+            // What never changes is compressed once; all else is another body each time.
+            let digest = policy.is_immutable().then(|| schema::Digest::of(&body));
+            body = app.packed.of(digest.as_ref(), coding, &body).await;
+            headers.insert(CONTENT_ENCODING, coding.header());
         }
-        headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        // RFC 9110, section 8.6: where there can be no body, no length is said.
+        if parts.status != StatusCode::NO_CONTENT {
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        }
         if facts.method == Method::HEAD {
             body = Bytes::new();
         }
@@ -316,6 +350,9 @@ async fn dress(facts: &Facts, response: Response<Body>) -> Response<Body> {
         HeaderValue::from_static("same-origin"),
     );
     headers.insert(&request_id::HEADER, facts.request_id.clone());
+    if cors::is_open(facts.route, &facts.method, &facts.caller) {
+        cors::open(headers);
+    }
     Response::from_parts(parts, Body::from(body))
 }
 
@@ -346,20 +383,6 @@ pub enum AnswerBody {
     Ready(Option<Bytes>),
     /// A body of the router.
     Made(Body),
-}
-
-impl AnswerBody {
-    /// Its length in bytes, as far as it is known.
-    fn length(&self) -> u64 {
-        http_body::Body::size_hint(self).exact().unwrap_or_default()
-    }
-
-    fn into_bytes(self) -> Bytes {
-        match self {
-            AnswerBody::Ready(bytes) => bytes.unwrap_or_default(),
-            AnswerBody::Made(_) => Bytes::new(),
-        }
-    }
 }
 
 impl http_body::Body for AnswerBody {

@@ -15,18 +15,22 @@
 mod access;
 mod access_log;
 mod api;
+mod archive;
 mod assets;
 mod body;
 mod cache;
 mod compress;
 mod content_type;
+mod cors;
 mod error;
 mod front;
+mod limits;
 mod listener;
 mod markdown;
 mod metrics;
 mod pages;
 mod processing;
+mod range;
 mod ready;
 mod reports;
 mod request_id;
@@ -52,6 +56,7 @@ use worker::Pool;
 
 pub use access_log::AccessLog;
 pub use front::{AnswerBody, Answering, Front};
+pub use limits::{Rate, RateError, RateLimits};
 pub use listener::Server;
 pub use state::{BoxFuture, Processor, Syncs};
 pub use webhooks::{Secret as WebhookSecret, SecretError as WebhookSecretError, Webhooks};
@@ -73,6 +78,8 @@ pub struct ServerConfig {
     pub webhooks: Webhooks,
     /// Connections at a time; further ones wait to be accepted.
     pub connections: usize,
+    /// How much one client may ask for.
+    pub limits: RateLimits,
 }
 
 /// A certificate chain and its key, in PEM files.
@@ -85,7 +92,7 @@ pub struct Tls {
 }
 
 impl ServerConfig {
-    /// Listening there, without TLS, public URL, home, access log or webhooks.
+    /// Listening there, without TLS, public URL, home, access log or webhooks, and with the usual limits.
     pub fn new(listen: SocketAddr) -> ServerConfig {
         ServerConfig {
             listen,
@@ -95,6 +102,7 @@ impl ServerConfig {
             access_log: AccessLog::Off,
             webhooks: Webhooks::default(),
             connections: 10_000,
+            limits: RateLimits::default(),
         }
     }
 }

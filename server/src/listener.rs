@@ -27,7 +27,9 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::access::sessions::Sessions;
 use crate::access_log::AccessLogger;
+use crate::compress::Packed;
 use crate::front::{AnswerBody, Answering, Front};
+use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::ready::ReadyAnswers;
 use crate::request_id::RequestIds;
@@ -235,6 +237,8 @@ async fn front(
         metrics: Metrics::new(),
         sessions: Sessions::new(https),
         ready: ReadyAnswers::new(),
+        packed: Packed::new(),
+        limits: Limits::new(&config.limits),
         ids: RequestIds::new(),
         log: AccessLogger::start(&config.access_log).map_err(ServeError::AccessLog)?,
     })))

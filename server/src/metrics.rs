@@ -1,5 +1,5 @@
-//! What `/metrics` says: requests by route and status class, time taken, the cache of ready answers, processing,
-//! the age of each registry's news.
+//! What `/metrics` says: requests by route and status class, time taken, caches, processing, budgets
+//! that were used up, the age of each registry's news.
 //!
 //! Everything a request touches is looked up once, at start: counting one is an addition, not a look-up by label.
 
@@ -14,12 +14,14 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use crate::limits::Budget;
 use crate::router::Route;
 
 /// The media type of the answer, as OpenMetrics has it.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 type Labels = [(&'static str, &'static str); 2];
+type Labels1 = [(&'static str, &'static str); 1];
 type Named = [(&'static str, String); 1];
 
 /// Status classes, by the first digit less one.
@@ -46,11 +48,15 @@ pub(crate) struct Metrics {
     pub(crate) reports_made: Counter,
     /// Deliveries of webhooks, by kind of host and what became of them.
     pub(crate) webhooks: Family<Labels, Counter>,
+    /// Requests refused because a budget was used up, by budget.
+    refused: [Counter; Budget::ALL.len()],
     /// Open connections.
     pub(crate) connections: Gauge,
     /// Connections refused because there were too many.
     pub(crate) connections_refused: Counter,
     generation: Gauge<u64, AtomicU64>,
+    search_generation: Gauge<u64, AtomicU64>,
+    cached: Family<Labels1, Gauge<u64, AtomicU64>>,
     statements: Counter,
     workers: Family<Named, Gauge>,
     workers_killed: Gauge,
@@ -64,6 +70,10 @@ pub(crate) struct Metrics {
 /// What is read when somebody asks.
 pub(crate) struct Observed {
     pub(crate) generation: u64,
+    /// The generation the search index is at: behind by what was published and cannot be found yet.
+    pub(crate) search_generation: u64,
+    /// Bytes that caches hold, by what they are of.
+    pub(crate) cached: [(&'static str, u64); 3],
     /// SQL statements the catalogue has run. Reading runs none: a test holds this still over a thousand requests.
     pub(crate) statements: u64,
     pub(crate) workers: wire::operations::Workers,
@@ -90,7 +100,7 @@ impl Metrics {
     pub(crate) fn new() -> Metrics {
         let mut registry = Registry::with_prefix("formwork");
         let requests = Family::<Labels, Counter>::default();
-        let seconds = Family::<[(&'static str, &'static str); 1], Histogram>::new_with_constructor(buckets);
+        let seconds = Family::<Labels1, Histogram>::new_with_constructor(buckets);
         let routes = Route::ALL.iter().map(|route| RouteMetrics {
             by_class: CLASSES
                 .map(|class| requests.get_or_create_owned(&[("route", route.as_str()), ("status", class)])),
@@ -99,8 +109,22 @@ impl Metrics {
         let routes = routes.collect();
         registry.register("http_requests", "Requests answered, by route and class of status", requests);
         registry.register("http_request_seconds", "Time from head read to answer made, by route", seconds);
+        let refusals = Family::<Labels1, Counter>::default();
+        let refused = Budget::ALL.map(|budget| refusals.get_or_create_owned(&[("budget", budget.as_str())]));
+        registry.register(
+            "rate_limited",
+            "Requests refused because their client's budget was used up, by budget",
+            refusals,
+        );
+        let build = Family::<Labels1, Gauge>::default();
+        build.get_or_create_owned(&[("version", env!("CARGO_PKG_VERSION"))]).set(1);
+        registry.register("build", "One, with the version of the program", build);
+        let started = Gauge::<i64>::default();
+        started.set(crate::time::now());
+        registry.register("start_time_seconds", "When the server was started, since 1970", started);
         let metrics = Metrics {
             routes,
+            refused,
             ready_hits: Counter::default(),
             ready_misses: Counter::default(),
             processed: Family::default(),
@@ -110,6 +134,8 @@ impl Metrics {
             connections: Gauge::default(),
             connections_refused: Counter::default(),
             generation: Gauge::default(),
+            search_generation: Gauge::default(),
+            cached: Family::default(),
             statements: Counter::default(),
             workers: Family::default(),
             workers_killed: Gauge::default(),
@@ -149,6 +175,12 @@ impl Metrics {
             "Generation of the catalogue that is served",
             metrics.generation.clone(),
         );
+        registry.register(
+            "search_generation",
+            "Generation of the catalogue that search knows",
+            metrics.search_generation.clone(),
+        );
+        registry.register("cached_bytes", "Bytes that caches hold, by what of", metrics.cached.clone());
         registry.register(
             "sql_statements",
             "SQL statements run, none of them for reading",
@@ -200,9 +232,18 @@ impl Metrics {
         metrics.seconds.observe(took.as_secs_f64());
     }
 
+    /// Counts a request that was refused because a budget was used up.
+    pub(crate) fn refused(&self, budget: Budget) {
+        self.refused[budget as usize].inc();
+    }
+
     /// The text of `/metrics`.
     pub(crate) fn text(&self, observed: &Observed) -> String {
         self.generation.set(observed.generation);
+        self.search_generation.set(observed.search_generation);
+        for (cache, bytes) in observed.cached {
+            self.cached.get_or_create_owned(&[("cache", cache)]).set(bytes);
+        }
         // The catalogue counts; two readers at once must not add twice.
         self.statements.inner().fetch_max(observed.statements, Ordering::Relaxed);
         let clamp = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
@@ -242,8 +283,11 @@ mod tests {
         let metrics = Metrics::new();
         metrics.count(Route::Resolve, 200, Duration::from_micros(80));
         metrics.count(Route::Resolve, 404, Duration::from_micros(80));
+        metrics.refused(Budget::Search);
         let text = metrics.text(&Observed {
             generation: 7,
+            search_generation: 6,
+            cached: [("files", 1), ("ready", 2), ("packed", 3)],
             statements: 3,
             workers: wire::operations::Workers::default(),
             killed: 0,
@@ -259,6 +303,10 @@ mod tests {
             r#"formwork_http_requests_total{route="resolve",status="2xx"} 1"#,
             r#"formwork_http_requests_total{route="resolve",status="4xx"} 1"#,
             "formwork_catalogue_generation 7",
+            "formwork_search_generation 6",
+            r#"formwork_cached_bytes{cache="ready"} 2"#,
+            r#"formwork_rate_limited_total{budget="search"} 1"#,
+            r#"formwork_build{version=""#,
             "formwork_sql_statements_total 3",
             r#"formwork_registry_age_seconds{registry="localhost/a/b"} 3"#,
             "formwork_sync_queue_depth 2",

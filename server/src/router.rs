@@ -7,8 +7,9 @@ use axum::Router;
 use axum::routing::{MethodRouter, delete, get, post};
 
 use crate::error::ApiError;
+use crate::limits::Budget;
 use crate::state::App;
-use crate::{api, pages, webhooks};
+use crate::{api, pages, target, webhooks};
 
 /// Groups of routes, as the metrics tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +84,7 @@ impl Route {
                 Some((_, aspect)) if aspect.len() > "files/".len() && aspect.starts_with("files/") => {
                     Route::File
                 }
+                Some((_, target::ARCHIVE)) => Route::File,
                 Some((_, "process")) => Route::Process,
                 _ => Route::Template,
             }
@@ -90,12 +92,26 @@ impl Route {
             Route::Content
         } else if rest == "search" {
             Route::Search
-        } else if rest.starts_with("registries") {
+        } else if rest == "templates" {
+            Route::Template
+        } else if rest.starts_with("registries") || rest.starts_with("collections") {
             Route::Registries
         } else if rest.starts_with("tokens") {
             Route::Tokens
         } else {
             Route::Describe
+        }
+    }
+
+    /// Which budget of its client a request for a path of this group is counted in; none for what operators need most
+    /// when there are too many requests, and for webhooks, which count for themselves.
+    pub(crate) fn budget(self, path: &str) -> Option<Budget> {
+        match self {
+            Route::Operations | Route::Webhook | Route::Asset => None,
+            Route::Search => Some(Budget::Search),
+            Route::Page if path == "/search" => Some(Budget::Search),
+            Route::Process => Some(Budget::Process),
+            _ => Some(Budget::Requests),
         }
     }
 
@@ -126,8 +142,11 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
                 .delete(api::registries::remove_registry)
                 .fallback(|| async { Err::<(), ApiError>(api::method_error("GET, POST, PATCH, DELETE")) }),
         )
+        .route("/api/v1/collections", only_get(get(api::collections::list_collections)))
+        .route("/api/v1/collections/{*name}", only_get(get(api::collections::get_collection)))
         .route("/api/v1/changes", only_get(get(api::history::list_changes)))
-        // GET <reference>, <reference>/-/files/, <reference>/-/parameters, <reference>/-/history; POST <reference>/-/process
+        .route("/api/v1/templates", only_get(get(api::templates::list_templates)))
+        // GET <reference>, and <reference>/-/ with files/, parameters, versions, history, renovate; POST <reference>/-/process
         .route(
             "/api/v1/templates/{*reference}",
             get(api::templates::get_template)
@@ -189,7 +208,29 @@ fn only_post(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    /// Every route for tools is described, and nothing else is: the routes of the router, those in front of it, and
+    /// what stands behind names that have slashes.
+    #[test]
+    fn every_route_is_described_and_every_description_has_a_route() {
+        let source = include_str!("router.rs").split("#[cfg(test)]").next().unwrap();
+        let routes = source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1));
+        let for_tools = ["/api/v1/", "/healthz", "/readyz", "/metrics", "/webhooks/"];
+        let routes = routes.filter(|path| for_tools.iter().any(|prefix| path.starts_with(prefix)));
+        let mut expected = routes.map(|path| path.replace("{*", "{")).collect::<BTreeSet<_>>();
+        assert!(expected.remove("/webhooks/{rest}") && expected.len() > 15, "{expected:?}");
+        expected.insert("/api/v1/resolve".into());
+        expected.insert("/api/v1/content/{registry}/{digest}/{path}".into());
+        expected.insert("/api/v1/content/{registry}/{digest}.tar.gz".into());
+        expected.extend(target::ASPECTS.map(|aspect| format!("/api/v1/templates/{{reference}}/-/{aspect}")));
+        expected
+            .extend(["accept", "purge", "sync"].map(|verb| format!("/api/v1/registries/{{name}}/-/{verb}")));
+        let described = api::openapi::paths().into_iter().collect::<BTreeSet<_>>();
+        assert_eq!(described, expected);
+    }
 
     #[test]
     fn paths_have_their_group() {
@@ -197,7 +238,11 @@ mod tests {
             ("/api/v1/resolve", Route::Resolve),
             ("/api/v1/templates/a/b/c/d:v1/-/files/x.yaml", Route::File),
             ("/api/v1/templates/a/b/c/d:v1/-/files/", Route::Template),
+            ("/api/v1/templates/d/-/archive.tar.gz", Route::File),
             ("/api/v1/templates/d", Route::Template),
+            ("/api/v1/templates", Route::Template),
+            ("/api/v1/collections/a/b/c", Route::Registries),
+            ("/api/v1/content/a/b/c/sha256:0.tar.gz", Route::Content),
             ("/api/v1/templates/d/-/process", Route::Process),
             ("/api/v1/content/a/b/c/sha256:0/x", Route::Content),
             ("/api/v1/tokens/ci", Route::Tokens),

@@ -14,6 +14,8 @@ use worker::{Job, Pool, WorkerError};
 
 use crate::access::sessions::Sessions;
 use crate::access_log::AccessLogger;
+use crate::compress::Packed;
+use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::ready::ReadyAnswers;
 use crate::request_id::RequestIds;
@@ -131,6 +133,8 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     pub(crate) sessions: Sessions,
     pub(crate) ready: ReadyAnswers,
+    pub(crate) packed: Packed,
+    pub(crate) limits: Limits,
     pub(crate) ids: RequestIds,
     pub(crate) log: AccessLogger,
     pub(crate) webhooks: Receiver,

@@ -6,7 +6,7 @@ use catalog::{CollectionSnapshot, RegistrySnapshot, TemplateSnapshot, VersionSna
 use indexer::{RegistryStatus, State};
 use schema::reference::{Location, Reference, Selector};
 use schema::resolve::Rule;
-use schema::{Digest, RegistryName};
+use schema::{CollectionName, Digest, RegistryName};
 use wire::history::{Introduced, Revision, Seen, Standing};
 use wire::registries::{
     Collection, Counts, Discovered, HealthCounts, RegistrySummary, Sync, TemplateSummary,
@@ -52,6 +52,19 @@ impl Urls<'_> {
 
     pub(crate) fn content(self, registry: &RegistryName, digest: &Digest, path: &str) -> String {
         format!("{}/api/v1/content/{registry}/{digest}/{}", self.base, encode_path(path))
+    }
+
+    pub(crate) fn archive(self, registry: &RegistryName, digest: &Digest) -> String {
+        format!("{}/api/v1/content/{registry}/{digest}.tar.gz", self.base)
+    }
+
+    pub(crate) fn collection(self, registry: &RegistryName, collection: Option<&CollectionName>) -> String {
+        let below = collection.map(|name| format!("/{name}")).unwrap_or_default();
+        format!("{}/api/v1/collections/{registry}{below}", self.base)
+    }
+
+    pub(crate) fn templates(self, registry: &RegistryName) -> String {
+        format!("{}/api/v1/templates?registry={registry}", self.base)
     }
 
     pub(crate) fn registry(self, registry: &RegistryName) -> String {
@@ -113,6 +126,7 @@ pub(crate) fn resolved(app: &App, requested: &str, found: &catalog::Resolved<'_>
             template: urls.template(&exact),
             files: urls.aspect(&exact, "files/"),
             content: urls.content(&location.registry, &version.digest, ""),
+            archive: urls.archive(&location.registry, &version.digest),
             parameters: urls.aspect(&exact, "parameters"),
             process: app.processor.can_process(version.kind).then(|| urls.aspect(&exact, "process")),
             page: urls.page(&exact),
@@ -140,16 +154,28 @@ pub(crate) fn why(found: &catalog::Resolved<'_>) -> String {
 }
 
 /// Every version of a template, newest first.
-pub(crate) fn versions(template: &TemplateSnapshot) -> Vec<templates::Version> {
-    let version = |version: &Arc<VersionSnapshot>| templates::Version {
+pub(crate) fn versions(
+    urls: Urls<'_>,
+    template: &TemplateSnapshot,
+) -> impl Iterator<Item = templates::Version> {
+    template.versions.values().rev().map(move |one| version(urls, &template.location, one))
+}
+
+/// A version in a list.
+pub(crate) fn version(urls: Urls<'_>, location: &Location, version: &VersionSnapshot) -> templates::Version {
+    templates::Version {
         version: version.version.to_string(),
+        pinned: pinned(location, version).to_string(),
         digest: version.digest.to_string(),
+        kind: version.kind,
         health: health(version),
         published: rfc3339(version.published_at),
+        introduced: version.introduced.as_ref().map(|introduced| rfc3339(introduced.at)),
+        commit: version.commit.clone(),
         withdrawn: version.withdrawn.as_ref().map(Notice::from),
         deprecated: version.deprecated.as_ref().map(Notice::from),
-    };
-    template.versions.values().rev().map(version).collect()
+        url: urls.template(&exact(location, version)),
+    }
 }
 
 /// Every content of a template, or of one of its versions: the highest version first, of each what is served first,
@@ -325,7 +351,8 @@ pub(crate) fn registry(
         indexed: registry.indexed_at.map(rfc3339),
         maintainers: registry.maintainers.clone(),
         links: registry.links.clone(),
-        collections: registry.collections.values().map(|one| collection(urls, one)).collect(),
+        collections: registry.collections.values().map(|one| collection(urls, &registry.name, one)).collect(),
+        templates_url: urls.templates(&registry.name),
         findings: findings(registry.findings.iter()),
         discovered: discovered.map(|said| Discovered {
             default_branch: said.default_branch,
@@ -336,13 +363,23 @@ pub(crate) fn registry(
     }
 }
 
-fn collection(urls: Urls<'_>, collection: &CollectionSnapshot) -> Collection {
+/// A collection, without its templates.
+pub(crate) fn collection(
+    urls: Urls<'_>,
+    registry: &RegistryName,
+    collection: &CollectionSnapshot,
+) -> Collection {
+    let name = collection.name.as_ref();
+    let narrowed = name.map_or("/".to_owned(), ToString::to_string);
     Collection {
-        name: collection.name.as_ref().map(ToString::to_string),
+        registry: registry.to_string(),
+        name: name.map(ToString::to_string),
         path: collection.path.clone(),
         title: collection.title.clone(),
         description: collection.description.clone(),
-        templates: collection.templates.values().filter_map(|one| template_summary(urls, one)).collect(),
+        templates: collection.templates.len(),
+        url: urls.collection(registry, name),
+        templates_url: format!("{}&collection={narrowed}", urls.templates(registry)),
     }
 }
 
@@ -352,6 +389,8 @@ pub(crate) fn template_summary(urls: Urls<'_>, template: &TemplateSnapshot) -> O
     let reference = Reference::to(&template.location, Selector::Highest);
     Some(TemplateSummary {
         name: template.name.to_string(),
+        registry: template.location.registry.to_string(),
+        collection: template.location.collection.as_ref().map(ToString::to_string),
         latest: latest.version.to_string(),
         kind: latest.kind,
         title: latest.inspection.title.clone(),

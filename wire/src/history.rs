@@ -13,6 +13,9 @@ pub struct History {
     pub reference: String,
     /// Contents: of the highest version first, and of a version what is served first, then the newest.
     pub revisions: Vec<Revision>,
+    /// The value of `cursor` for the next page; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// One content of one version.

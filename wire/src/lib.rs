@@ -15,6 +15,7 @@ pub mod operations;
 pub mod problem;
 pub mod process;
 pub mod registries;
+pub mod renovate;
 pub mod resolve;
 pub mod search;
 pub mod templates;

@@ -149,6 +149,8 @@ kinds! {
     TooLarge = "too-large", 413, "The request is too large";
     /// A body in a form that is not read.
     UnsupportedMediaType = "unsupported-media-type", 415, "The form of the body is not understood";
+    /// A range behind the end of the bytes.
+    RangeNotSatisfiable = "range-not-satisfiable", 416, "The range is behind the end";
     /// The values do not fit the template.
     ValuesRejected = "values-rejected", 422, "The values do not fit the template";
     /// The template is broken.
@@ -161,8 +163,8 @@ kinds! {
     KindUnsupported = "kind-unsupported", 422, "This kind is not processed here";
     /// The process that worked on it ended.
     WorkerDied = "worker-died", 422, "The process that worked on it ended";
-    /// More requests than one sender may make.
-    TooManyRequests = "too-many-requests", 429, "Too many requests from one address";
+    /// More requests than one client may make.
+    TooManyRequests = "too-many-requests", 429, "Too many requests";
     /// A fault of the server.
     Internal = "internal", 500, "The server failed";
     /// Too much to do.

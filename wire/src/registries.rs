@@ -1,4 +1,4 @@
-//! The answers to `GET /api/v1/registries` and `GET /api/v1/registries/<name>`.
+//! The answers to `GET /api/v1/registries`, `/api/v1/collections` and `/api/v1/templates`, and to one registry or collection.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +16,9 @@ pub struct RegistryList {
     pub default: Option<String>,
     /// The registries, sorted by name.
     pub registries: Vec<RegistrySummary>,
+    /// The value of `cursor` for the next page; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A registry in a list.
@@ -147,6 +150,8 @@ pub struct Registry {
     pub links: BTreeMap<String, String>,
     /// Its collections, the root first.
     pub collections: Vec<Collection>,
+    /// Where its templates are listed.
+    pub templates_url: String,
     /// What is wrong with the registry as a whole.
     pub findings: Vec<Finding>,
     /// What the host says of it where it was found; absent for registries that were given by hand.
@@ -169,9 +174,22 @@ pub struct Discovered {
     pub missing_since: Option<String>,
 }
 
-/// A collection and its templates.
+/// Collections of the registries of this server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CollectionList {
+    /// The collections, sorted by registry and name, the root of each registry first.
+    pub collections: Vec<Collection>,
+    /// The value of `cursor` for the next page; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Collection {
+    /// The registry it is in.
+    #[schema(example = "github.com/acme/templates")]
+    pub registry: String,
     /// Its name; absent for the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -183,8 +201,22 @@ pub struct Collection {
     /// What is in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its templates, sorted by name.
+    /// How many templates are in it.
+    pub templates: usize,
+    /// Where it is described.
+    pub url: String,
+    /// Where its templates are listed.
+    pub templates_url: String,
+}
+
+/// Templates of the registries of this server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TemplateList {
+    /// The templates, sorted by registry, collection and name.
     pub templates: Vec<TemplateSummary>,
+    /// The value of `cursor` for the next page; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A template in a list.
@@ -192,6 +224,11 @@ pub struct Collection {
 pub struct TemplateSummary {
     /// Its name.
     pub name: String,
+    /// Its registry.
+    pub registry: String,
+    /// Its collection; absent for the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collection: Option<String>,
     /// The full reference without a version: the newest.
     pub reference: String,
     /// Its newest version that may be chosen, else its newest.

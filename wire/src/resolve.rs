@@ -95,6 +95,8 @@ pub struct Links {
     pub files: String,
     /// Its files, for ever, by digest.
     pub content: String,
+    /// All of its files, for ever, as an archive.
+    pub archive: String,
     /// Its parameters as a JSON Schema.
     pub parameters: String,
     /// Where to process it; absent when this server cannot process its kind.

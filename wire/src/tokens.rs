@@ -8,6 +8,9 @@ use utoipa::ToSchema;
 pub struct TokenList {
     /// The tokens, sorted by name.
     pub tokens: Vec<Token>,
+    /// The value of `cursor` for the next page; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A token, without its secret, which nobody has but its holder.

@@ -41,6 +41,7 @@ fn resolved() -> resolve::Resolved {
             template: "/t".into(),
             files: "/f".into(),
             content: "/c".into(),
+            archive: "/a".into(),
             parameters: "/p".into(),
             process: None,
             page: "/g".into(),

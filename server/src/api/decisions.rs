@@ -70,7 +70,7 @@ async fn accept_held(app: &App, caller: &Caller, name: &RegistryName, request: R
 #[utoipa::path(
     post, path = "/api/v1/registries/{name}/-/purge", tag = "history", operation_id = "purge_version",
     params(("name" = String, Path, description = "The registry; its slashes stay slashes", example = "github.com/acme/templates")),
-    request_body(content = PurgeRequest),
+    request_body(content = PurgeRequest, example = json!({"reference": "redis:v1.0.0", "reason": "It had a password in it."})),
     responses(
         (status = 200, description = "It is erased", body = Purged),
         (status = 400, description = "The body cannot be read", body = wire::Problem, content_type = "application/problem+json"),
@@ -131,6 +131,9 @@ fn sync_registry(app: &App, caller: &Caller, name: &RegistryName) -> ApiResult {
     response.headers_mut().insert(LOCATION, location.map_err(ApiError::internal)?);
     Ok(response)
 }
+
+/// What may stand behind `/-/` of a registry.
+pub(crate) const VERBS: [&str; 3] = ["accept", "purge", "sync"];
 
 /// `POST /api/v1/registries/<name>/-/…`.
 pub(crate) async fn decide(

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use catalog::{LogEntry, TemplateSnapshot, Viewer};
+use catalog::{LogEntry, TemplateSnapshot};
 use http::Uri;
 use schema::Version;
 use schema::reference::{Reference, Selector};
 use wire::ProblemKind;
-use wire::history::{Change, Changes, History};
+use wire::history::{Change, Changes, History, Revision};
 
 use crate::access::Caller;
 use crate::api;
+use crate::api::paging::{self, Page};
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -25,7 +26,11 @@ const MOST: usize = 1_000;
 /// What became of every version of a template, or of one
 #[utoipa::path(
     get, path = "/api/v1/templates/{reference}/-/history", tag = "history", operation_id = "get_history",
-    params(("reference" = String, Path, description = "The template; with a version, only what became of that one. Its slashes stay slashes", example = "redis")),
+    params(
+        ("reference" = String, Path, description = "The template; with a version, only what became of that one. Its slashes stay slashes", example = "redis"),
+        ("limit" = Option<usize>, Query, description = "How many contents, and then those of the version that is reached; 100 if not given, 1,000 at most", minimum = 1),
+        ("cursor" = Option<String>, Query, description = "`next` of the answer before"),
+    ),
     responses(
         (status = 200, description = "Every content there ever was, what brought it, and what became of it", body = History),
         (status = 304, description = "The client has this answer already"),
@@ -34,16 +39,37 @@ const MOST: usize = 1_000;
         (status = 410, description = "The version was erased; `detail` says why", body = wire::Problem, content_type = "application/problem+json"),
     )
 )]
-pub(crate) fn get_history(app: &App, viewer: &Viewer, requested: &str) -> ApiResult {
+pub(crate) fn get_history(app: &App, caller: &Caller, requested: &str, uri: &Uri) -> ApiResult {
     let reference = api::reference(requested)?;
-    let snapshot = app.catalog.snapshot();
-    let answer = if reference.selector == Selector::Highest && reference.digest.is_none() {
+    let page = Page::asked(uri)?;
+    let after = page.after(|cursor| cursor.parse::<Version>().ok())?;
+    let (snapshot, viewer) = (app.catalog.snapshot(), caller.viewer());
+    let mut answer = if reference.selector == Selector::Highest && reference.digest.is_none() {
         history(snapshot.locate(viewer, &reference, app.home.as_ref())?, None)
     } else {
         let found = snapshot.resolve(viewer, &reference, app.home.as_ref())?;
         history(found.template, Some(&found.version.version))
     };
-    api::json(CachePolicy::Revalidate, &answer)
+    let version = |revision: &Revision| revision.version.parse::<Version>().ok();
+    if let Some(after) = &after {
+        answer.revisions.retain(|revision| version(revision).is_some_and(|version| version < *after));
+    }
+    // A page ends between versions, so that the place of its last one says where the next begins.
+    if let Some(last) = answer.revisions.get(page.limit - 1).map(|last| last.version.clone()) {
+        let end =
+            answer.revisions.iter().rposition(|revision| revision.version == last).map_or(0, |at| at + 1);
+        if end < answer.revisions.len() {
+            answer.revisions.truncate(end);
+            answer.next = Some(last);
+        }
+    }
+    paging::answer(
+        &app.base,
+        uri,
+        CachePolicy::Revalidate,
+        &answer,
+        answer.next.as_deref().map(|next| ("cursor", next)),
+    )
 }
 
 fn history(template: &TemplateSnapshot, only: Option<&Version>) -> History {
@@ -51,6 +77,7 @@ fn history(template: &TemplateSnapshot, only: Option<&Version>) -> History {
     History {
         reference: Reference::to(&template.location, selector).to_string(),
         revisions: view::revisions(template, only),
+        next: None,
     }
 }
 
@@ -73,7 +100,10 @@ pub(crate) async fn list_changes(State(app): State<Arc<App>>, caller: Caller, ur
     let page = app.catalog.changes(caller.viewer(), since, limit.clamp(1, MOST)).await;
     let page = page.map_err(ApiError::internal)?;
     let changes = page.entries.into_iter().map(change).collect();
-    api::json(CachePolicy::Revalidate, &Changes { changes, next: page.next, more: page.more })
+    let answer = Changes { changes, next: page.next, more: page.more };
+    let next = answer.next.to_string();
+    let next = answer.more.then_some(("since", next.as_str()));
+    paging::answer(&app.base, &uri, CachePolicy::Revalidate, &answer, next)
 }
 
 fn number(uri: &Uri, name: &'static str) -> Result<Option<u64>, ApiError> {

@@ -1,12 +1,15 @@
 //! The API for tools: one module a resource, handlers named for what they answer.
 
+pub(crate) mod collections;
 pub(crate) mod decisions;
 pub(crate) mod files;
 pub(crate) mod history;
 pub(crate) mod openapi;
 pub(crate) mod operations;
+pub(crate) mod paging;
 pub(crate) mod process;
 pub(crate) mod registries;
+pub(crate) mod renovate;
 pub(crate) mod resolve;
 pub(crate) mod search;
 pub(crate) mod templates;

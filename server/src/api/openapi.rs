@@ -2,9 +2,11 @@
 
 use std::sync::LazyLock;
 
-use axum::response::Response;
 use bytes::Bytes;
 use http::HeaderValue;
+use utoipa::openapi::Ref;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::response::{Response, ResponseBuilder};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
@@ -21,17 +23,25 @@ use crate::webhooks;
         contact(),
     ),
     paths(
+        get_openapi,
         api::resolve::make,
+        api::templates::list_templates,
         api::templates::get_template,
+        api::templates::list_versions,
         api::templates::list_files,
         api::templates::get_parameters,
         api::history::get_history,
         api::files::make_by_reference,
+        api::files::describe_archive,
         api::files::make_by_digest,
+        api::files::describe_content_archive,
+        api::renovate::get_renovate,
         api::process::process_template,
         api::search::search_templates,
         api::registries::list_registries,
         api::registries::get_registry,
+        api::collections::list_collections,
+        api::collections::get_collection,
         api::registries::add_registry,
         api::registries::change_registry,
         api::registries::remove_registry,
@@ -50,7 +60,7 @@ use crate::webhooks;
         webhooks::receive_gitlab,
         webhooks::receive_gitea,
     ),
-    modifiers(&BearerToken),
+    modifiers(&BearerToken, &Everywhere),
     tags(
         (name = "resolve", description = "From a reference to a version"),
         (name = "templates", description = "What is known of a version"),
@@ -80,12 +90,70 @@ impl Modify for BearerToken {
     }
 }
 
+/// What any route may answer, whatever it is about: said once here, and not with each.
+struct Everywhere;
+
+impl Modify for Everywhere {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        for (path, item) in &mut document.paths.paths {
+            let operations = [
+                (&mut item.get, false),
+                (&mut item.post, true),
+                (&mut item.patch, true),
+                (&mut item.delete, true),
+            ];
+            for (operation, changes) in operations {
+                let Some(operation) = operation else { continue };
+                let sends = operation.request_body.is_some();
+                let about_a_version = path.contains("{reference}") || path.contains("{digest}");
+                for (status, description, applies) in [
+                    (400, "A parameter, or the address as a whole, cannot be read", true),
+                    (401, "The token that was sent is unknown, revoked or over", true),
+                    (403, "The token does not allow this, or a form comes from another site", changes),
+                    (
+                        404,
+                        "This server was started without a secret for webhooks",
+                        path.starts_with("/webhooks/"),
+                    ),
+                    (408, "The body did not arrive in time", sends),
+                    (410, "It was erased; `detail` says why", about_a_version),
+                    (413, "The body is too large", sends),
+                    (415, "The form of the body is not understood", sends),
+                    (429, "A budget of the client is used up; `Retry-After` says when to come back", true),
+                    (500, "The server failed; its log says how, under `request_id`", true),
+                ] {
+                    if applies {
+                        let responses = &mut operation.responses.responses;
+                        responses.entry(status.to_string()).or_insert_with(|| problem(description).into());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// An answer that is a problem.
+fn problem(description: &str) -> Response {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    ResponseBuilder::new().description(description).content("application/problem+json", content).build()
+}
+
 static TEXT: LazyLock<Bytes> = LazyLock::new(|| {
     let text = Document::openapi().to_pretty_json().expect("the document is plain data");
     Bytes::from(text)
 });
 
-/// The document itself.
-pub(crate) async fn get_openapi() -> Response {
+/// This description of the API
+#[utoipa::path(
+    get, path = "/api/v1/openapi.json", tag = "operations", operation_id = "get_openapi",
+    responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value))
+)]
+pub(crate) async fn get_openapi() -> axum::response::Response {
     api::typed(CachePolicy::Revalidate, HeaderValue::from_static("application/json"), TEXT.clone())
+}
+
+/// Every path that is described.
+#[cfg(test)]
+pub(crate) fn paths() -> Vec<String> {
+    Document::openapi().paths.paths.into_keys().collect()
 }

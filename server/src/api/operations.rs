@@ -77,6 +77,12 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Resp
         .filter_map(|status| Some((status.name.to_string(), now - status.last_success?)));
     let observed = Observed {
         generation: snapshot.generation,
+        search_generation: app.catalog.search_generation(),
+        cached: [
+            ("files", app.catalog.cache_size().bytes),
+            ("ready", app.ready.bytes()),
+            ("packed", app.packed.bytes()),
+        ],
         statements: app.catalog.statements(),
         workers,
         killed,

@@ -27,10 +27,10 @@ use crate::{api, body, time};
 #[utoipa::path(
     post, path = "/api/v1/templates/{reference}/-/process", tag = "process", operation_id = "process_template",
     params(
-        ("reference" = String, Path, description = "The reference; its slashes stay slashes", example = "redis:v1"),
+        ("reference" = String, Path, description = "The reference; its slashes stay slashes", example = "web/frontend:v1"),
         ("output" = Option<String>, Query, description = "`json` (the default), `objects`, `original`, or `yaml` for `kubectl apply -f -`; goes before the body and `Accept`"),
     ),
-    request_body(content = ProcessRequest, description = "The values; JSON or YAML. Nothing at all is no values"),
+    request_body(content = ProcessRequest, description = "The values; JSON or YAML. Nothing at all is no values", example = json!({"parameters": {"NAME": "shop"}})),
     responses(
         (status = 200, description = "The objects", body = ProcessAnswer),
         (status = 400, description = "The reference or the body cannot be read", body = wire::Problem, content_type = "application/problem+json"),

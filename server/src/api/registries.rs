@@ -1,5 +1,6 @@
 //! `/api/v1/registries` and `/api/v1/registries/<name>`: what this server holds, and who may see it.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -15,6 +16,8 @@ use wire::registries::{NewRegistry, RegistryChange};
 
 use crate::access::{Caller, require_on, require_somewhere};
 use crate::api;
+use crate::api::decisions;
+use crate::api::paging::{self, Page};
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -25,12 +28,18 @@ use crate::view;
 /// The registries of this server
 #[utoipa::path(
     get, path = "/api/v1/registries", tag = "registries", operation_id = "list_registries",
+    params(
+        ("limit" = Option<usize>, Query, description = "How many; 100 if not given, 1,000 at most", minimum = 1),
+        ("cursor" = Option<String>, Query, description = "`next` of the answer before"),
+    ),
     responses(
         (status = 200, description = "The registries, sorted by name", body = wire::registries::RegistryList),
         (status = 304, description = "The client has this answer already"),
     )
 )]
-pub(crate) async fn list_registries(State(app): State<Arc<App>>, caller: Caller) -> ApiResult {
+pub(crate) async fn list_registries(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
+    let page = Page::asked(&uri)?;
+    let after = page.after(|cursor| cursor.parse::<RegistryName>().ok())?;
     let snapshot = app.catalog.snapshot();
     let viewer = caller.viewer();
     let statuses = app.syncs_for(&snapshot, viewer);
@@ -42,11 +51,23 @@ pub(crate) async fn list_registries(State(app): State<Arc<App>>, caller: Caller)
         Some(collection) => format!("{}/{collection}", home.registry),
         None => home.registry.to_string(),
     });
-    let registries = snapshot.visible(viewer).map(summary).collect();
-    api::json(CachePolicy::Revalidate, &wire::registries::RegistryList { default, registries })
+    let first = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+    let rest =
+        snapshot.registries.range::<_, RegistryName>((first, Bound::Unbounded)).map(|(_, registry)| registry);
+    let (found, next) =
+        page.cut(rest.filter(|one| one.visible_to(viewer)), |registry| registry.name.to_string());
+    let registries = found.into_iter().map(summary).collect();
+    let list = wire::registries::RegistryList { default, registries, next };
+    paging::answer(
+        &app.base,
+        &uri,
+        CachePolicy::Revalidate,
+        &list,
+        list.next.as_deref().map(|next| ("cursor", next)),
+    )
 }
 
-/// A registry with its collections and templates
+/// A registry with its collections
 #[utoipa::path(
     get, path = "/api/v1/registries/{name}", tag = "registries", operation_id = "get_registry",
     params(("name" = String, Path, description = "The name; its slashes stay slashes", example = "github.com/acme/templates")),
@@ -72,7 +93,7 @@ fn said(app: &App, caller: &Caller, registry: &RegistrySnapshot) -> wire::regist
 #[utoipa::path(
     patch, path = "/api/v1/registries/{name}", tag = "registries", operation_id = "change_registry",
     params(("name" = String, Path, description = "The name; its slashes stay slashes", example = "github.com/acme/templates")),
-    request_body(content = RegistryChange),
+    request_body(content = RegistryChange, example = json!({"visibility": "private"})),
     responses(
         (status = 200, description = "The registry as it is now", body = wire::registries::Registry),
         (status = 400, description = "The body cannot be read", body = wire::Problem, content_type = "application/problem+json"),
@@ -106,10 +127,14 @@ pub(crate) async fn change_registry(
 /// The name in the path, decoded and not parsed yet.
 fn name_of(uri: &Uri) -> Result<String, ApiError> {
     let raw = uri.path().strip_prefix("/api/v1/registries/").unwrap_or_default();
+    if raw.split_once("/-/").is_some_and(|(_, verb)| decisions::VERBS.contains(&verb)) {
+        return Err(api::method_error("POST"));
+    }
     Ok(target::decode(raw).ok_or_else(api::templates::not_text)?.into_owned())
 }
 
-fn find<'a>(
+/// A registry by a name that is not parsed yet, if the caller may see it.
+pub(crate) fn find<'a>(
     snapshot: &'a Snapshot,
     caller: &Caller,
     asked: &str,
@@ -119,7 +144,8 @@ fn find<'a>(
         .ok_or_else(|| unknown(snapshot, caller, asked))
 }
 
-fn unknown(snapshot: &Snapshot, caller: &Caller, asked: &str) -> ApiError {
+/// The error for a registry that is not here, or not for the caller.
+pub(crate) fn unknown(snapshot: &Snapshot, caller: &Caller, asked: &str) -> ApiError {
     let detail = format!("no registry called `{}` is here", schema::finding::shown(asked.as_bytes()));
     ApiError::new(ProblemKind::UnknownRegistry, detail)
         .part("registry")
@@ -129,7 +155,7 @@ fn unknown(snapshot: &Snapshot, caller: &Caller, asked: &str) -> ApiError {
 /// Adds a registry, which is looked at as soon as there is a turn, and again after every restart
 #[utoipa::path(
     post, path = "/api/v1/registries", tag = "registries", operation_id = "add_registry",
-    request_body(content = NewRegistry),
+    request_body(content = NewRegistry, example = json!({"name": "github.com/acme/more", "source": "https://github.com/acme/more.git"})),
     responses(
         (status = 201, description = "It is added; `sync` says how reading it goes", body = wire::registries::Registry),
         (status = 400, description = "The body cannot be read, or the source is not allowed", body = wire::Problem, content_type = "application/problem+json"),

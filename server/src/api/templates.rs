@@ -1,19 +1,28 @@
-//! `GET /api/v1/templates/<reference>` and, below it, `/-/files/` and `/-/parameters` (and `/-/history`, by its own module).
+//! `GET /api/v1/templates`, `/api/v1/templates/<reference>` and, below it, `/-/versions`, `/-/files/` and `/-/parameters`
+//! (and others, each by its own module).
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use axum::extract::State;
 use http::{HeaderValue, Uri};
+use schema::reference::{Location, Reference, Selector};
+use schema::{TemplateName, Version};
 use wire::ProblemKind;
 
 use crate::access::Caller;
 use crate::api;
+use crate::api::collections::{self, Narrowed};
+use crate::api::paging::{self, Page};
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
 use crate::target::{self, Aspect};
 use crate::time::rfc3339;
 use crate::view;
+
+/// Versions in the answer about one of them; there are lists for more.
+const VERSIONS: usize = 100;
 
 /// The error for a path that is not UTF-8 once decoded.
 pub(crate) fn not_text() -> ApiError {
@@ -38,9 +47,11 @@ pub(crate) async fn get_template(State(app): State<Arc<App>>, caller: Caller, ur
         None => whole(&app, &caller, &target.reference),
         Some(Aspect::FileList) => list_files(&app, &caller, &target.reference),
         Some(Aspect::Parameters) => get_parameters(&app, &caller, &target.reference),
-        Some(Aspect::History) => api::history::get_history(&app, caller.viewer(), &target.reference),
+        Some(Aspect::History) => api::history::get_history(&app, &caller, &target.reference, &uri),
+        Some(Aspect::Versions) => list_versions(&app, &caller, &target.reference, &uri),
+        Some(Aspect::Renovate) => api::renovate::get_renovate(&app, &caller, &target.reference),
         Some(Aspect::Process) => Err(api::method_error("POST")),
-        Some(Aspect::File(_) | Aspect::Try | Aspect::Feed | Aspect::Unknown) => {
+        Some(Aspect::File(_) | Aspect::Archive | Aspect::Try | Aspect::Feed | Aspect::Unknown) => {
             Err(api::unknown_path(uri).await)
         }
     }
@@ -64,8 +75,99 @@ fn whole(app: &App, caller: &Caller, requested: &str) -> ApiResult {
             published: rfc3339(found.version.published_at),
             findings: view::findings(found.version.all_findings()),
             report: view::report(found.version),
-            versions: view::versions(found.template),
+            versions: view::versions(app.urls(), found.template).take(VERSIONS).collect(),
+            versions_url: app
+                .urls()
+                .aspect(&Reference::to(&found.template.location, Selector::Highest), "versions"),
         },
+    )
+}
+
+/// The templates of the registries of this server
+#[utoipa::path(
+    get, path = "/api/v1/templates", tag = "templates", operation_id = "list_templates",
+    params(
+        ("registry" = Option<String>, Query, description = "Only those of this registry", example = "github.com/acme/templates"),
+        ("collection" = Option<String>, Query, description = "Only those of collections of this name; `/` is the root", example = "web"),
+        ("limit" = Option<usize>, Query, description = "How many; 100 if not given, 1,000 at most", minimum = 1),
+        ("cursor" = Option<String>, Query, description = "`next` of the answer before"),
+    ),
+    responses(
+        (status = 200, description = "The templates, sorted by registry, collection and name", body = wire::registries::TemplateList),
+        (status = 404, description = "No registry of that name is here", body = wire::Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn list_templates(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
+    let snapshot = app.catalog.snapshot();
+    let page = Page::asked(&uri)?;
+    let narrowed = Narrowed::asked(&uri, &snapshot, &caller)?;
+    let after = page.after(|cursor| {
+        let (place, template) = collections::read_place(cursor)?;
+        Some((place, template?.parse::<TemplateName>().ok()?))
+    })?;
+    let all = collections::templates(&snapshot, caller.viewer(), &narrowed, after.as_ref());
+    // A template without listed versions is in no list; none such is in a collection.
+    let all = all.filter_map(|template| Some((template, view::template_summary(app.urls(), template)?)));
+    let (found, next) = page.cut(all, |(template, _)| {
+        let Location { registry, collection, template } = &template.location;
+        format!("{}:{template}", collections::said_place(registry, collection.as_ref()))
+    });
+    let templates = found.into_iter().map(|(_, said)| said).collect();
+    let list = wire::registries::TemplateList { templates, next };
+    paging::answer(
+        &app.base,
+        &uri,
+        CachePolicy::Revalidate,
+        &list,
+        list.next.as_deref().map(|next| ("cursor", next)),
+    )
+}
+
+/// A reference to a template, which has no version: what is asked about is not one of them.
+pub(crate) fn without_version(requested: &str) -> Result<Reference, ApiError> {
+    let reference = api::reference(requested)?;
+    if reference.selector == Selector::Highest && reference.digest.is_none() {
+        return Ok(reference);
+    }
+    Err(ApiError::new(ProblemKind::InvalidReference, "this is about all versions of a template")
+        .part("version")
+        .hint(format!("Leave the version out: `{}`.", reference.path())))
+}
+
+/// The versions of a template
+#[utoipa::path(
+    get, path = "/api/v1/templates/{reference}/-/versions", tag = "templates", operation_id = "list_versions",
+    params(
+        ("reference" = String, Path, description = "The template, without a version; its slashes stay slashes", example = "redis"),
+        ("limit" = Option<usize>, Query, description = "How many; 100 if not given, 1,000 at most", minimum = 1),
+        ("cursor" = Option<String>, Query, description = "`next` of the answer before"),
+    ),
+    responses(
+        (status = 200, description = "The versions, newest first", body = wire::templates::VersionList),
+        (status = 404, description = "Nothing has that name", body = wire::Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) fn list_versions(app: &App, caller: &Caller, requested: &str, uri: &Uri) -> ApiResult {
+    let reference = without_version(requested)?;
+    let page = Page::asked(uri)?;
+    let after = page.after(|cursor| cursor.parse::<Version>().ok())?;
+    let snapshot = app.catalog.snapshot();
+    let template = snapshot.locate(caller.viewer(), &reference, app.home.as_ref())?;
+    let below = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+    let versions =
+        template.versions.range::<_, Version>((Bound::Unbounded, below)).rev().map(|(_, version)| version);
+    let (found, next) = page.cut(versions, |version| version.version.to_string());
+    let list = wire::templates::VersionList {
+        reference: Reference::to(&template.location, Selector::Highest).to_string(),
+        versions: found.into_iter().map(|one| view::version(app.urls(), &template.location, one)).collect(),
+        next,
+    };
+    paging::answer(
+        &app.base,
+        uri,
+        CachePolicy::Revalidate,
+        &list,
+        list.next.as_deref().map(|next| ("cursor", next)),
     )
 }
 

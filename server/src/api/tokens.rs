@@ -12,6 +12,7 @@ use wire::tokens::{CreatedToken, NewToken, TokenList};
 
 use crate::access::{Caller, require};
 use crate::api;
+use crate::api::paging::{self, Page};
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -22,6 +23,10 @@ use crate::tokens;
 /// The tokens there are, without their secrets
 #[utoipa::path(
     get, path = "/api/v1/tokens", tag = "tokens", operation_id = "list_tokens",
+    params(
+        ("limit" = Option<usize>, Query, description = "How many; 100 if not given, 1,000 at most", minimum = 1),
+        ("cursor" = Option<String>, Query, description = "`next` of the answer before"),
+    ),
     responses(
         (status = 200, description = "The tokens, sorted by name", body = TokenList),
         (status = 401, description = "A token with the scope `admin` is needed", body = wire::Problem, content_type = "application/problem+json"),
@@ -29,16 +34,24 @@ use crate::tokens;
     ),
     security(("token" = []))
 )]
-pub(crate) async fn list_tokens(State(app): State<Arc<App>>, caller: Caller) -> ApiResult {
+pub(crate) async fn list_tokens(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
     require(&caller, Scope::Admin)?;
-    let tokens = app.catalog.grants().list().iter().map(|grant| tokens::said(grant)).collect();
-    api::json(CachePolicy::NoStore, &TokenList { tokens })
+    let page = Page::asked(&uri)?;
+    let after = page.after(|cursor| cursor.parse::<TokenName>().ok())?;
+    let after = after.map(|name| name.to_string());
+    let grants = app.catalog.grants();
+    let all = grants.list().into_iter().map(|grant| tokens::said(&grant));
+    let rest = all.filter(|token| after.as_ref().is_none_or(|after| token.name > *after));
+    let (tokens, next) = page.cut(rest, |token| token.name.clone());
+    let list = TokenList { tokens, next };
+    let next = list.next.as_deref().map(|next| ("cursor", next));
+    paging::answer(&app.base, &uri, CachePolicy::NoStore, &list, next)
 }
 
 /// Makes a token; its secret is in the answer and nowhere else
 #[utoipa::path(
     post, path = "/api/v1/tokens", tag = "tokens", operation_id = "create_token",
-    request_body(content = NewToken),
+    request_body(content = NewToken, example = json!({"name": "ci", "scope": "read", "lifetime": 86400})),
     responses(
         (status = 201, description = "The token, and its secret this once", body = CreatedToken),
         (status = 400, description = "The body cannot be read", body = wire::Problem, content_type = "application/problem+json"),

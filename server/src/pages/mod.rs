@@ -19,8 +19,6 @@ pub(crate) mod trying;
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
-use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, HeaderMap, VARY};
 use http::{HeaderValue, StatusCode};
 use wire::ProblemKind;
 
@@ -28,7 +26,7 @@ use crate::access::Caller;
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
-use crate::{api, assets, compress};
+use crate::{api, assets};
 
 /// What the frame around every page shows.
 #[derive(Debug, Clone, Default)]
@@ -90,16 +88,10 @@ fn page_with(status: StatusCode, policy: CachePolicy, template: &impl Template) 
 }
 
 /// An asset, under its name with a digest.
-pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> ApiResult {
+pub(crate) async fn asset(Path(name): Path<String>) -> ApiResult {
     let asset = assets::get(&name)
         .ok_or_else(|| ApiError::new(ProblemKind::UnknownPath, "there is no such asset"))?;
-    let compressed = compress::is_accepted(&headers);
-    let body: Bytes = if compressed { asset.gzip.clone() } else { asset.body.clone() };
-    let mut response = api::typed(CachePolicy::Immutable, asset.content_type.clone(), body);
-    response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
-    if compressed {
-        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    }
+    let mut response = api::typed(CachePolicy::Immutable, asset.content_type.clone(), asset.body.clone());
     // The icons' own styles are inline; nothing in them runs.
     response.headers_mut().insert(
         http::header::CONTENT_SECURITY_POLICY,

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
@@ -24,6 +24,7 @@ use super::{BODY_BYTES, Receiver, Secret};
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
 use crate::front::Peer;
+use crate::limits::{Budget, Client};
 use crate::state::App;
 use crate::{api, body, time};
 
@@ -136,7 +137,11 @@ async fn take(
             "An operator sets webhook-secret-file or webhook-secret-env; see Webhooks in docs/operations.md.",
         ));
     }
-    receiver.flood.admit(peer, Instant::now()).map_err(too_many)?;
+    if let Some(standing) = app.limits.count(Budget::Webhook, Client::at(peer))
+        && let Some(wait) = standing.wait
+    {
+        return Err(too_many(app, wait));
+    }
     let (parts, sent) = request.into_parts();
     let envelope = Envelope::read(host, &parts.headers)?;
     let _room = receiver.room(body::announced(&parts.headers))?;
@@ -249,7 +254,8 @@ impl Receiver {
     }
 }
 
-fn too_many(wait: Duration) -> ApiError {
+fn too_many(app: &App, wait: Duration) -> ApiError {
+    app.metrics.refused(Budget::Webhook);
     let detail =
         "more deliveries come from this address than are taken: 60 at once, and 10 a second from then on";
     ApiError { retry_after: Some(wait), ..ApiError::new(ProblemKind::TooManyRequests, detail) }

@@ -1,6 +1,6 @@
 //! `POST /webhooks/<host>`: news of a push, so that it is visible at once and not at the next poll.
 //!
-//! How a delivery flows: the rate of its sender ([`flood`]), who it says it is from ([`envelope`]), its body, the proof
+//! How a delivery flows: the budget of its sender ([`crate::limits`]), who it says it is from ([`envelope`]), its body, the proof
 //! of its sender ([`secret`]), whether it was here before ([`seen`]), what it says of a push ([`payload`]), and which
 //! registries that is about ([`registered`]). Those are asked to be looked at, and the answer is `202`.
 //!
@@ -10,7 +10,6 @@
 
 mod answer;
 mod envelope;
-mod flood;
 mod payload;
 mod registered;
 mod secret;
@@ -29,7 +28,6 @@ pub(crate) use answer::{
 pub use secret::{Secret, SecretError};
 
 use envelope::Host;
-use flood::Flood;
 use seen::Seen;
 
 /// Largest body of a delivery, in bytes: what GitHub sends at most.
@@ -73,7 +71,6 @@ impl Webhooks {
 /// What taking deliveries needs from one to the next.
 pub(crate) struct Receiver {
     secrets: Webhooks,
-    flood: Flood,
     seen: Seen,
     reading: Semaphore,
 }
@@ -95,6 +92,6 @@ impl Receiver {
                 Err(error) => tracing::warn!(%error, "webhook deliveries of before the start are not known"),
             }
         }
-        Receiver { secrets, flood: Flood::new(), seen, reading: Semaphore::new(READING_MIB as usize) }
+        Receiver { secrets, seen, reading: Semaphore::new(READING_MIB as usize) }
     }
 }

@@ -1,5 +1,7 @@
 //! What caches may do, and what they get when they ask again.
 
+use std::io::Read;
+
 use http::Method;
 
 use crate::kit::{App, REGISTRY, acme, inspected};
@@ -88,26 +90,106 @@ async fn head_is_get_without_the_body() {
     }
 }
 
+/// Made anew, from memory, by reference and by digest: each coding is a representation with a tag of its own.
 #[tokio::test]
 async fn representations_have_their_own_tags() {
     let app = App::new().await;
-    let path = format!("/api/v1/registries/{REGISTRY}");
-    let plain = app.get(&path).await;
-    let packed = app.send(Method::GET, &path, &[("accept-encoding", "gzip")], "").await;
-    assert_eq!(packed.header("content-encoding"), "gzip");
-    assert_ne!(packed.header("etag"), plain.header("etag"));
-    assert!(packed.body.len() < plain.body.len());
-    assert_eq!(packed.header("vary"), "accept-encoding");
-    assert_eq!(plain.header("vary"), "accept-encoding");
-    let again = app
-        .send(
-            Method::GET,
-            &path,
-            &[("accept-encoding", "gzip"), ("if-none-match", packed.header("etag"))],
-            "",
-        )
-        .await;
-    assert_eq!(again.status, 304);
+    let resolved = app.get("/api/v1/resolve?ref=web/frontend:v1").await.json();
+    let file = "/api/v1/templates/web/large:v1/-/files/large.yaml";
+    let large =
+        acme().version("web/large:v1.0.0", &[("large.yaml", &"a: some text that is long\n".repeat(200))]);
+    inspected(large).publish(&app.catalog).await;
+    let content = app.get("/api/v1/resolve?ref=web/large:v1").await.json();
+    let content = content["files"][0]["url"].as_str().unwrap();
+    assert!(resolved["files"].is_array());
+    for path in ["/api/v1/templates", "/api/v1/resolve?ref=web/frontend:v1", file, content, "/docs/api"] {
+        let plain = app.get(path).await;
+        let varies = |answer: &crate::kit::Answer| {
+            let values =
+                answer.headers.get_all("vary").iter().map(|value| value.to_str().unwrap().to_owned());
+            values.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert!(varies(&plain).contains("accept-encoding"), "{path}: {:?}", varies(&plain));
+        let mut tags = vec![plain.header("etag").to_owned()];
+        for coding in ["zstd", "br", "gzip"] {
+            // Twice: made, and from memory.
+            for _ in 0..2 {
+                let packed = app.send(Method::GET, path, &[("accept-encoding", coding)], "").await;
+                assert_eq!(packed.header("content-encoding"), coding, "{path}");
+                assert!(packed.body.len() < plain.body.len(), "{path}");
+                assert_eq!(packed.header("content-length"), packed.body.len().to_string(), "{path}");
+                assert_eq!(varies(&packed), varies(&plain), "{path}");
+                let unpacked = match coding {
+                    "zstd" => zstd::decode_all(&*packed.body).unwrap(),
+                    "br" => {
+                        let mut out = Vec::new();
+                        brotli::BrotliDecompress(&mut &*packed.body, &mut out).unwrap();
+                        out
+                    }
+                    _ => {
+                        let mut out = Vec::new();
+                        flate2::read::GzDecoder::new(&*packed.body).read_to_end(&mut out).unwrap();
+                        out
+                    }
+                };
+                assert_eq!(unpacked, plain.body, "{path} in {coding}");
+                let tag = packed.header("etag");
+                let asked = [("accept-encoding", coding), ("if-none-match", tag)];
+                assert_eq!(app.send(Method::GET, path, &asked, "").await.status, 304, "{path}");
+                let head = app.send(Method::HEAD, path, &[("accept-encoding", coding)], "").await;
+                assert_eq!((head.header("etag"), head.body.len()), (tag, 0), "{path}");
+                tags.push(tag.to_owned());
+            }
+        }
+        tags.sort();
+        tags.dedup();
+        assert_eq!(tags.len(), 4, "{path}");
+    }
+}
+
+/// One range of a file or an archive, by reference and by digest.
+#[tokio::test]
+async fn parts_of_files_and_archives_can_be_asked_for() {
+    let app = App::new().await;
+    let resolved = app.get("/api/v1/resolve?ref=web/frontend:v1").await.json();
+    for path in [
+        "/api/v1/templates/web/frontend:v1/-/files/frontend.yaml",
+        "/api/v1/templates/web/frontend:v1/-/archive.tar.gz",
+        &content_path(&app).await,
+        resolved["links"]["archive"].as_str().unwrap(),
+    ] {
+        let whole = app.get(path).await;
+        let (length, tag) = (whole.body.len(), whole.header("etag"));
+        assert_eq!(whole.header("accept-ranges"), "bytes", "{path}");
+        for (range, part) in
+            [("bytes=0-9", 0..10), ("bytes=10-", 10..length), ("bytes=-5", length - 5..length)]
+        {
+            let answer =
+                app.send(Method::GET, path, &[("range", range), ("accept-encoding", "gzip")], "").await;
+            assert_eq!(answer.status, 206, "{path} {range}");
+            assert_eq!(answer.body, whole.body.slice(part.clone()), "{path} {range}");
+            let said = format!("bytes {}-{}/{length}", part.start, part.end - 1);
+            assert_eq!(answer.header("content-range"), said);
+            assert_eq!(answer.header("content-length"), part.len().to_string());
+            assert_eq!((answer.header("etag"), answer.header("content-encoding")), (tag, ""));
+        }
+        let asked = |condition: &'static str| [("range", "bytes=0-1"), ("if-range", condition)];
+        assert_eq!(app.send(Method::GET, path, &asked("\"other\""), "").await.status, 200);
+        let same = [("range", "bytes=0-1"), ("if-range", tag)];
+        assert_eq!(app.send(Method::GET, path, &same, "").await.status, 206);
+        let unchanged = [("range", "bytes=0-1"), ("if-none-match", tag)];
+        assert_eq!(app.send(Method::GET, path, &unchanged, "").await.status, 304);
+        assert_eq!(app.send(Method::HEAD, path, &[("range", "bytes=0-1")], "").await.status, 200);
+        let behind = app.send(Method::GET, path, &[("range", "bytes=99999999-")], "").await;
+        assert_eq!(
+            (behind.status.as_u16(), behind.header("content-range")),
+            (416, &*format!("bytes */{length}"))
+        );
+        assert_eq!(behind.json()["type"], "/docs/errors/range-not-satisfiable");
+        assert_eq!(app.send(Method::GET, path, &[("range", "bytes=0-1,4-5")], "").await.status, 200);
+    }
+    let pointer = app.send(Method::GET, "/api/v1/resolve?ref=redis", &[("range", "bytes=0-1")], "").await;
+    assert_eq!((pointer.status.as_u16(), pointer.header("accept-ranges")), (200, ""));
 }
 
 #[tokio::test]

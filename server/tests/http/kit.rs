@@ -14,7 +14,7 @@ use schema::reference::Home;
 use schema::tree::Files;
 use schema::{Kind, RegistryName};
 use serde_json::Value;
-use server::{AccessLog, BoxFuture, Front, Processor, Server, ServerConfig, Syncs};
+use server::{AccessLog, BoxFuture, Front, Processor, RateLimits, Server, ServerConfig, Syncs};
 use wire::operations::Workers;
 use worker::{Job, WorkerError};
 
@@ -292,6 +292,8 @@ fn config(public_url: Option<&str>) -> ServerConfig {
         public_url: public_url.map(str::to_owned),
         home: Some(home),
         access_log: AccessLog::Off,
+        // Tests are many requests of one client; the one about limits sets them.
+        limits: RateLimits { requests: None, search: None, process: None },
         ..ServerConfig::new(([127, 0, 0, 1], 0).into())
     }
 }

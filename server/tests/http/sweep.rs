@@ -55,6 +55,16 @@ const REFERENCES: &[&str] = &[
     "github.com/acme/importing/nowhere:v1",
 ];
 const REGISTRIES: &[&str] = &[REGISTRY, SECRET, "github.com/acme/secrets", "github.com/acme", "x"];
+const COLLECTIONS: &[&str] = &[
+    REGISTRY,
+    SECRET,
+    "github.com/acme/templates/web",
+    "github.com/acme/templates/none",
+    "github.com/acme/secret/web",
+    "github.com/acme/secret/none",
+    "github.com/acme/secrets/web",
+    "x",
+];
 const WORDS: &[&str] = &[
     "",
     "redis",
@@ -75,6 +85,7 @@ fn filled(path: &str, digests: &[String]) -> Vec<String> {
     let (name, after) = rest.split_once('}').unwrap();
     let values = match name {
         "reference" => REFERENCES.to_vec(),
+        "name" if path.starts_with("/api/v1/collections") => COLLECTIONS.to_vec(),
         "name" | "registry" => REGISTRIES.to_vec(),
         "digest" => digests.iter().map(String::as_str).collect(),
         "path" => vec!["", "redis.yaml", "vault.yaml", "frontend.yaml"],
@@ -98,10 +109,17 @@ fn queries(parameters: &serde_json::Value) -> Vec<String> {
             "collection" => &["web", "none"],
             "kind" => &["template", "dm"],
             "has" => &["Service"],
-            "limit" => &["1"],
+            "limit" => &["1", "2"],
             "since" | "after" => &["0", "1"],
-            // Nothing of what is seen depends on these.
-            "output" | "cursor" => &[],
+            // Behind each of these, what is hidden begins or ends.
+            "cursor" => &[
+                "github.com/acme/secret",
+                "github.com/acme/secret:web",
+                "github.com/acme/secret::vault",
+                "v9.0.0",
+            ],
+            // Nothing of what is seen depends on it.
+            "output" => &[],
             other => panic!("nobody said what to fill the query's `{other}` with"),
         };
         let name = parameter["name"].as_str().unwrap();
