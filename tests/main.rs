@@ -8,6 +8,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test that uses them")]
 
+mod browser;
 mod cli;
 mod http;
 mod kit;

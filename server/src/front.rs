@@ -40,7 +40,7 @@ use crate::{api, compress, cors};
 /// Longest path and query that is looked at.
 const LONGEST_TARGET: usize = 8 << 10;
 
-/// Our pages load their own styles, icons, script and images, and nothing else; nothing inline runs.
+/// Our pages load their own styles, icons, script, images and answers, and nothing else; nothing inline runs.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );

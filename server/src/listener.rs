@@ -30,7 +30,9 @@ use crate::access_log::AccessLogger;
 use crate::compress::Packed;
 use crate::front::{AnswerBody, Answering, Front};
 use crate::limits::Limits;
+use crate::memo::Memo;
 use crate::metrics::Metrics;
+use crate::previews::Previews;
 use crate::ready::ReadyAnswers;
 use crate::request_id::RequestIds;
 use crate::stall::Stall;
@@ -226,6 +228,7 @@ async fn front(
     let base = config.public_url.as_deref().map(public_url).transpose()?.unwrap_or_default();
     let shown_base = if base.is_empty() { local_url(local, config.tls.is_some()) } else { base.clone() };
     let https = config.tls.is_some() || base.starts_with("https://");
+    let previews = Previews::new(processor.load().0.workers);
     Ok(Front::new(Arc::new(App {
         webhooks: Receiver::new(config.webhooks, &catalog).await,
         catalog,
@@ -239,6 +242,9 @@ async fn front(
         ready: ReadyAnswers::new(),
         packed: Packed::new(),
         limits: Limits::new(&config.limits),
+        previews,
+        home_page: Memo::new(),
+        registry_pages: Memo::new(),
         ids: RequestIds::new(),
         log: AccessLogger::start(&config.access_log).map_err(ServeError::AccessLog)?,
     })))

@@ -17,8 +17,9 @@ pub(crate) trait Targets {
     fn image(&self, path: &str) -> Option<String>;
 }
 
-/// Renders Markdown. Headings begin at `<h3>`: the page has a title and a section heading already.
-pub(crate) fn render(text: &str, targets: &dyn Targets) -> String {
+/// Renders Markdown. Its highest headings become headings of level `top`, and none skips a level, whatever the text
+/// does: readers of a page are led by them.
+pub(crate) fn render(text: &str, targets: &dyn Targets, top: HeadingLevel) -> String {
     let mut end = text.len().min(LONGEST);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -30,25 +31,58 @@ pub(crate) fn render(text: &str, targets: &dyn Targets) -> String {
     let mut out = String::with_capacity(end * 3 / 2);
     // How each open link and image was written out, so that its end matches its beginning.
     let mut open = Vec::new();
-    let events =
-        Parser::new_ext(&text[..end], options).filter_map(|event| sanitised(event, targets, &mut open));
+    let mut headings = Headings { top, open: Vec::new() };
+    let events = Parser::new_ext(&text[..end], options)
+        .filter_map(|event| sanitised(event, targets, &mut open, &mut headings));
     html::push_html(&mut out, events);
-    out
+    // No markup but the renderer's own is in it. What may be wider than the page scrolls by itself, with keys too.
+    out.replace("<pre>", "<pre tabindex=\"0\">")
+        .replace(
+            "<table>",
+            "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table>",
+        )
+        .replace("</table>", "</table></div>")
 }
 
-fn sanitised<'a>(event: Event<'a>, targets: &dyn Targets, open: &mut Vec<bool>) -> Option<Event<'a>> {
+/// Levels of headings as they are written, of those that the next one may be below.
+struct Headings {
+    top: HeadingLevel,
+    open: Vec<HeadingLevel>,
+}
+
+impl Headings {
+    /// The level a heading gets.
+    fn begin(&mut self, level: HeadingLevel) -> HeadingLevel {
+        self.open.retain(|above| *above < level);
+        self.open.push(level);
+        self.current()
+    }
+
+    /// The level of the heading that began last.
+    fn current(&self) -> HeadingLevel {
+        let below = self.open.len().saturating_sub(1);
+        HeadingLevel::try_from((self.top as usize + below).min(6)).unwrap_or(HeadingLevel::H6)
+    }
+}
+
+fn sanitised<'a>(
+    event: Event<'a>,
+    targets: &dyn Targets,
+    open: &mut Vec<bool>,
+    headings: &mut Headings,
+) -> Option<Event<'a>> {
     match event {
         Event::Html(_)
         | Event::InlineHtml(_)
         | Event::Start(Tag::HtmlBlock)
         | Event::End(TagEnd::HtmlBlock) => None,
         Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(Tag::Heading {
-            level: lowered(level),
+            level: headings.begin(level),
             id: None,
             classes: Vec::new(),
             attrs: Vec::new(),
         })),
-        Event::End(TagEnd::Heading(level)) => Some(Event::End(TagEnd::Heading(lowered(level)))),
+        Event::End(TagEnd::Heading(_)) => Some(Event::End(TagEnd::Heading(headings.current()))),
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
             let target = match link_type {
                 LinkType::Email => Some(CowStr::from(format!("mailto:{dest_url}"))),
@@ -65,15 +99,13 @@ fn sanitised<'a>(event: Event<'a>, targets: &dyn Targets, open: &mut Vec<bool>) 
         }
         // Without its image the text that stands for it is ordinary text.
         Event::End(TagEnd::Link | TagEnd::Image) if open.pop() == Some(false) => None,
+        // Nobody can tick a list of somebody else: a mark says whether it is done, and needs no label.
+        Event::TaskListMarker(done) => Some(Event::InlineHtml(CowStr::Borrowed(if done {
+            "<span role=\"img\" aria-label=\"done\">\u{2611}</span> "
+        } else {
+            "<span role=\"img\" aria-label=\"to do\">\u{2610}</span> "
+        }))),
         other => Some(other),
-    }
-}
-
-fn lowered(level: HeadingLevel) -> HeadingLevel {
-    match level {
-        HeadingLevel::H1 => HeadingLevel::H3,
-        HeadingLevel::H2 => HeadingLevel::H4,
-        _ => HeadingLevel::H5,
     }
 }
 
@@ -139,7 +171,7 @@ mod tests {
     }
 
     fn rendered(text: &str) -> String {
-        render(text, &Everything)
+        render(text, &Everything, HeadingLevel::H3)
     }
 
     #[test]
@@ -199,6 +231,25 @@ mod tests {
         ] {
             assert!(html.contains(expected), "{expected} is not in {html}");
         }
+    }
+
+    #[test]
+    fn headings_skip_no_level() {
+        let levels = |text: &str, top| {
+            let html = render(text, &Everything, top);
+            html.split("<h").skip(1).map(|rest| rest[..1].to_owned()).collect::<String>()
+        };
+        assert_eq!(levels("# a\n## b\n#### c\n## d\n# e", HeadingLevel::H3), "34543");
+        assert_eq!(levels("### a\n# b\n###### c", HeadingLevel::H2), "223");
+        assert_eq!(levels("# a\n## b\n### c\n#### d\n##### e", HeadingLevel::H4), "45666");
+    }
+
+    #[test]
+    fn what_is_wide_scrolls_by_itself() {
+        let html = rendered("```yaml\na: <pre><table>\n```\n\n| a |\n|---|\n| b |\n");
+        assert!(html.contains("<pre tabindex=\"0\"><code"), "{html}");
+        assert!(html.contains("&lt;pre&gt;&lt;table&gt;"), "{html}");
+        assert!(html.contains("aria-label=\"Table\"><table>") && html.contains("</table></div>"), "{html}");
     }
 
     #[test]

@@ -6,26 +6,18 @@
 //! goes on where the catalogue says. One report is made at a time for every two workers, so that people who wait for
 //! an answer have the rest; registries take turns, and the highest version of each template comes first.
 //!
-//! A report sees what its readers may see: references are followed with the rights of [`reader`], so that a report
-//! on a public template says of a private one what it says of one that does not exist.
+//! How an example is processed, and with whose rights, is `examples`' business.
 
 use std::collections::{BTreeMap, HashMap};
-use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use catalog::{
-    NeededReference, RegistrySnapshot, Report, ReportedVersion, Snapshot, VersionSnapshot, Viewer, Visibility,
-};
-use check::{Engine, check_example};
-use schema::processing::{Request, Step, Template};
+use catalog::{RegistrySnapshot, Report, ReportedVersion, Snapshot, VersionSnapshot, Viewer};
 use schema::reference::Location;
-use schema::{Digest, Inspection, Reference, RegistryName};
-use tokio::runtime::Handle;
+use schema::{Digest, RegistryName};
 use tokio::task::JoinSet;
-use worker::WorkerError;
 
-use crate::processing::{Host, Stop};
+use crate::examples::{self, Subject, Tried, reader};
 use crate::state::App;
 use crate::time;
 
@@ -117,22 +109,11 @@ fn due(app: &App, snapshot: &Snapshot, put_off: &HashMap<Digest, Instant>) -> Ve
 
 /// Whether the report that is there is the one that would be made now.
 fn is_current(app: &App, snapshot: &Snapshot, reader: &Viewer, version: &VersionSnapshot) -> bool {
-    let Some(report) = version.report.made() else { return false };
-    *report.engine == *worker::build_id()
-        && report.needed.iter().all(|needed| {
-            let reference = needed.reference.parse::<Reference>().ok();
-            let found = reference.and_then(|it| snapshot.resolve(reader, &it, app.home.as_ref()).ok());
-            found.map(|found| found.version.digest) == needed.digest
-        })
-}
-
-/// With whose rights a registry's reports are made: never more than every reader of the report has.
-/// Whoever sees a private registry sees it and what is public, and perhaps nothing else.
-fn reader(registry: &RegistrySnapshot) -> Viewer {
-    match registry.visibility {
-        Visibility::Public => Viewer::Anonymous,
-        Visibility::Private => Viewer::Granted(Arc::new([registry.name.clone()].into())),
-    }
+    let made = version.report.made();
+    made.is_some_and(|report| {
+        *report.engine == *worker::build_id()
+            && examples::gets_the_same(app, snapshot, reader, &report.needed)
+    })
 }
 
 /// Makes reports for a while and shows them.
@@ -176,108 +157,20 @@ async fn make(
     }
 }
 
-/// The report on one version; `None` if none could be made for a reason that is ours.
+/// The report on one version; `None` if none could be made for a reason that is ours. What the example makes is shown
+/// on the version's page, so it is kept for that.
 async fn report_on(app: Arc<App>, snapshot: Arc<Snapshot>, due: Due) -> (Due, Option<Report>) {
-    let version = due.version.clone();
-    let viewer = reader(&due.registry);
-    let host = Host { app: &app, snapshot: &snapshot, viewer: &viewer, caller: CALLER };
-    let loaded = host.load(&due.place, &version).await;
-    let made = match loaded {
-        Ok(template) => {
-            let (app, snapshot, viewer) = (app.clone(), snapshot.clone(), viewer.clone());
-            let work = move || make_one(&app, &snapshot, &viewer, &template, &version);
-            // A panic has said what it is by its hook; here it is one more reason that is ours.
-            tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(error.to_string()))
+    let subject =
+        Subject { registry: due.registry.clone(), place: due.place.clone(), version: due.version.clone() };
+    match examples::try_example(&app, &snapshot, &subject, CALLER).await {
+        Ok(tried) => {
+            app.previews.keep(&subject, &tried);
+            let Tried { findings, needed, .. } = tried;
+            (due, Some(Report { engine: worker::build_id().into(), at: time::now(), findings, needed }))
         }
-        Err(stop) => Err(format!("{stop:?}")),
-    };
-    let report = made.inspect_err(|why| {
-        tracing::warn!(place = %due.place, version = %due.version.version, why, "no report");
-    });
-    (due, report.ok())
-}
-
-/// Makes a report, on a thread that may block.
-fn make_one(
-    app: &App,
-    snapshot: &Snapshot,
-    viewer: &Viewer,
-    template: &Template,
-    version: &VersionSnapshot,
-) -> Result<Report, String> {
-    let engine = OnTheServer {
-        host: Host { app, snapshot, viewer, caller: CALLER },
-        version,
-        followed: Mutex::default(),
-        unanswered: Mutex::default(),
-    };
-    let findings = check_example(template, &engine, base(version));
-    match engine.unanswered.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(why) => Err(why),
-        None => Ok(Report {
-            engine: worker::build_id().into(),
-            at: time::now(),
-            findings,
-            needed: engine.followed.into_inner().unwrap_or_else(PoisonError::into_inner),
-        }),
-    }
-}
-
-/// What the engine has not of its own. A report is the same whenever it is made: its clock stands at the moment the
-/// version was published, and what a template generates comes from the version's digest. Nothing generated is kept.
-fn base(version: &VersionSnapshot) -> Request {
-    Request { now: version.published_at, entropy: version.digest.hex(), ..Request::default() }
-}
-
-/// The engine as the server has it: in its workers, with references followed.
-struct OnTheServer<'a> {
-    host: Host<'a>,
-    version: &'a VersionSnapshot,
-    followed: Mutex<Vec<NeededReference>>,
-    /// Why the example could not be tried, if that is no fault of its own.
-    unanswered: Mutex<Option<String>>,
-}
-
-impl OnTheServer<'_> {
-    /// On a thread that may block.
-    fn wait<T>(work: impl Future<Output = T>) -> T {
-        Handle::current().block_on(work)
-    }
-
-    fn try_once(&self, template: &Template, request: Request) -> Result<Step, Stop> {
-        let mut followed = Vec::new();
-        let outcome = Self::wait(self.host.process(template, self.version, request, &mut followed));
-        *self.followed.lock().unwrap_or_else(PoisonError::into_inner) = followed;
-        outcome.map(|outcome| Step::Done(Box::new(outcome)))
-    }
-
-    fn not_its_fault(&self, why: String) -> Result<Step, String> {
-        *self.unanswered.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.clone());
-        Err(why)
-    }
-}
-
-impl Engine for OnTheServer<'_> {
-    fn inspect(&self, _: &Template) -> Inspection {
-        // The scan has done it, and its findings are with the version already.
-        Inspection::default()
-    }
-
-    fn process(&self, template: &Template, request: Request) -> Result<Step, String> {
-        loop {
-            return match self.try_once(template, request.clone()) {
-                Ok(step) => Ok(step),
-                Err(Stop::Failed(failure, _)) => Ok(Step::Failed(failure)),
-                Err(Stop::Worker(WorkerError::Busy { retry_after })) => {
-                    Self::wait(tokio::time::sleep(retry_after));
-                    continue;
-                }
-                Err(Stop::Worker(error @ (WorkerError::Limit { .. } | WorkerError::Died { .. }))) => {
-                    Err(error.to_string())
-                }
-                Err(Stop::Worker(error)) => self.not_its_fault(error.to_string()),
-                Err(Stop::Internal(cause)) => self.not_its_fault(cause),
-            };
+        Err(why) => {
+            tracing::warn!(place = %due.place, version = %due.version.version, why, "no report");
+            (due, None)
         }
     }
 }

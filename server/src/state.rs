@@ -16,7 +16,10 @@ use crate::access::sessions::Sessions;
 use crate::access_log::AccessLogger;
 use crate::compress::Packed;
 use crate::limits::Limits;
+use crate::memo::Memo;
 use crate::metrics::Metrics;
+use crate::pages::{home, registry};
+use crate::previews::Previews;
 use crate::ready::ReadyAnswers;
 use crate::request_id::RequestIds;
 use crate::webhooks::Receiver;
@@ -135,6 +138,9 @@ pub(crate) struct App {
     pub(crate) ready: ReadyAnswers,
     pub(crate) packed: Packed,
     pub(crate) limits: Limits,
+    pub(crate) previews: Previews,
+    pub(crate) home_page: Memo<home::Summary>,
+    pub(crate) registry_pages: Memo<registry::Overview>,
     pub(crate) ids: RequestIds,
     pub(crate) log: AccessLogger,
     pub(crate) webhooks: Receiver,

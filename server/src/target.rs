@@ -35,6 +35,8 @@ pub(crate) enum Aspect<'a> {
     Parameters,
     /// `process`
     Process,
+    /// `versions`
+    Versions,
     /// `history`
     History,
     /// `try`
@@ -62,6 +64,7 @@ pub(crate) fn split(raw: &str) -> Option<Target<'_>> {
         Some("files" | "files/") => Some(Aspect::FileList),
         Some("parameters") => Some(Aspect::Parameters),
         Some("process") => Some(Aspect::Process),
+        Some("versions") => Some(Aspect::Versions),
         Some("history") => Some(Aspect::History),
         Some("try") => Some(Aspect::Try),
         Some("versions") => Some(Aspect::Versions),

@@ -8,6 +8,7 @@ use std::fmt::Write;
 use askama::filters::Safe;
 use schema::{Kind, Severity};
 use wire::Health;
+use wire::history::Standing;
 
 use crate::assets;
 use crate::time::Moment;
@@ -79,34 +80,59 @@ fn badge_of(class: &str, symbol: &str, text: &str) -> Html {
     Safe(format!(r#"<span class="badge {class}">{}{}</span>"#, icon(symbol).0, escape(text)))
 }
 
-const fn health_look(health: Health) -> (&'static str, &'static str) {
-    match health {
-        Health::Healthy => ("ok", "ok"),
-        Health::Warnings => ("warn", "warn"),
-        Health::Errors => ("bad", "bad"),
-    }
-}
-
 /// The health of something.
 pub(crate) fn health(health: &Health) -> Html {
-    let (class, symbol) = health_look(*health);
-    badge_of(class, symbol, health.as_str())
+    let look = match health {
+        Health::Healthy => "ok",
+        Health::Warnings => "warn",
+        Health::Errors => "bad",
+    };
+    badge_of(look, look, health.as_str())
 }
 
 /// The health of what the page is about.
 pub(crate) fn health_solid(health: &Health) -> Html {
-    let (class, symbol) = health_look(*health);
-    badge_of(&format!("solid {class}"), symbol, health.as_str())
+    solid(self::health(health))
 }
 
-/// A severity.
-pub(crate) fn severity(severity: &Severity) -> Html {
+/// A severity, in a table.
+pub(crate) fn severity_plain(severity: &Severity) -> Html {
     let (class, symbol) = match severity {
-        Severity::Error => ("solid bad", "bad"),
-        Severity::Warning => ("solid warn", "warn"),
-        Severity::Info => ("solid info", "info"),
+        Severity::Error => ("bad", "bad"),
+        Severity::Warning => ("warn", "warn"),
+        Severity::Info => ("info", "info"),
     };
     badge_of(class, symbol, severity.as_str())
+}
+
+/// The severity of a finding that stands by itself.
+pub(crate) fn severity(severity: &Severity) -> Html {
+    solid(severity_plain(severity))
+}
+
+/// A badge that stands out.
+fn solid(badge: Html) -> Html {
+    Safe(badge.0.replacen("class=\"badge ", "class=\"badge solid ", 1))
+}
+
+/// What became of a content.
+pub(crate) fn standing(standing: &Standing) -> Html {
+    let (class, symbol) = match standing {
+        Standing::Served => ("ok", "ok"),
+        Standing::Former => ("wait", "clock"),
+        Standing::Held => ("warn", "warn"),
+        Standing::Gone | Standing::Purged => ("wait", "ban"),
+    };
+    badge_of(class, symbol, standing.as_str())
+}
+
+/// The notation of a Kubernetes Template, with how it writes a hole.
+pub(crate) fn dialect(name: &str) -> Html {
+    Safe(match name {
+        "openshift" => "OpenShift, <code>${P}</code>".to_owned(),
+        "kubernetes" => "Kubernetes, <code>$(P)</code>".to_owned(),
+        other => escape(other),
+    })
 }
 
 /// The state of bringing a registry up to date.
@@ -121,7 +147,7 @@ pub(crate) fn sync(state: &str) -> Html {
 
 /// The same for the registry the page is about.
 pub(crate) fn sync_solid(state: &str) -> Html {
-    Safe(sync(state).0.replacen("class=\"badge ", "class=\"badge solid ", 1))
+    solid(sync(state))
 }
 
 /// A moment, relative, with the exact time beside it.
@@ -202,7 +228,7 @@ fn copyable(html: &str, class: &str, label: &str) -> Html {
     // Named for what it is, so that a page is the same text, and has the same entity tag, each time it is made.
     let id = &schema::Digest::of(html.as_bytes()).hex()[..12];
     Safe(format!(
-        r#"<div class="cmd"><pre id="c{id}"{class}><code>{html}</code></pre><button type="button" class="btn quiet tiny" data-copy="c{id}" data-js hidden aria-label="{label}">{}</button></div>"#,
+        r#"<div class="cmd"><pre id="c{id}"{class}><code>{html}</code></pre><button type="button" class="btn quiet tiny" data-copy="c{id}" data-js aria-label="{label}">{}</button></div>"#,
         icon("copy").0
     ))
 }

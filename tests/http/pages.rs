@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use crate::browser::content;
 use crate::kit::Server;
 
 /// The addresses a page links to, with the attribute's quotes as they are written.
@@ -111,32 +112,133 @@ fn a_page_that_is_not_there_leads_on() {
     }
 }
 
-#[test]
-fn what_a_repository_says_cannot_become_markup() {
-    // The words of `registry.yaml` and of annotations are shown as text.
+/// A server on what attackers write, wherever they may write something.
+fn hostile() -> (tempfile::TempDir, Server) {
     let directory = tempfile::tempdir().unwrap();
-    let registry = directory.path().join("acme/registry");
-    let version = registry.join("app/v1.0.0");
-    std::fs::create_dir_all(&version).unwrap();
-    let attack = "<script>alert(1)</script><img src=x onerror=alert(2)>";
-    std::fs::write(registry.join("registry.yaml"), format!("title: '{attack}'\ndescription: '{attack}'\n"))
-        .unwrap();
-    let template =
-        crate::kit::registries::kubernetes_template("app", "x").replace("Made for a test.", attack);
-    std::fs::write(version.join("app.yaml"), template).unwrap();
-    std::fs::write(version.join("README.md"), format!("# {attack}\n\n[link](javascript:alert(3))\n"))
-        .unwrap();
+    let registry = directory.path().join("acme/templates");
+    content::hostile(&registry);
     let server = Server::start(&[registry.to_str().unwrap()]);
-    for path in [
-        "/",
-        "/localhost/acme/registry",
-        "/localhost/acme/registry/app",
-        "/search?q=%3Cscript%3Ealert(1)%3C/script%3E",
-        "/localhost/acme/registry/app:v1.0.0/-/files/README.md",
-    ] {
-        let text = server.get(path).text().to_lowercase();
-        for harmful in ["<script>alert", "<img src=x", "href=\"javascript:"] {
+    (directory, server)
+}
+
+#[test]
+fn attack_row_27_what_a_repository_says_is_text() {
+    let (_directory, server) = hostile();
+    let task = content::hostile_task();
+    for path in task["pages"].as_array().unwrap().iter().filter_map(|path| path.as_str()) {
+        let answer = server.get(path);
+        let text = answer.text().to_lowercase();
+        for harmful in [
+            "<script>",
+            "<img src=x",
+            "<svg onload",
+            "<iframe",
+            "<object",
+            "<base",
+            "<meta http-equiv",
+            "<style",
+            "href=\"javascript:",
+            "href=\"data:",
+            "href=\"vbscript:",
+            "src=\"http",
+            "src=\"//",
+            "href=\"//",
+        ] {
             assert!(!text.contains(harmful), "{path} contains {harmful}");
         }
+        let policy = answer.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
     }
+}
+
+#[test]
+fn attack_row_27_raw_files_are_text_or_downloads_and_cannot_run() {
+    let (_directory, server) = hostile();
+    let resolved = server.resolve("localhost/acme/templates/app:v1").expect_status(200).json();
+    let digest = resolved["digest"].as_str().unwrap();
+    for (file, content_type, disposition) in [
+        ("logo.svg", "image/svg+xml", "attachment"),
+        ("page.html", "text/plain; charset=utf-8", ""),
+        ("page.xhtml", "text/plain; charset=utf-8", ""),
+        ("code.js", "text/plain; charset=utf-8", ""),
+        ("README.md", "text/markdown; charset=utf-8", ""),
+    ] {
+        for address in [
+            "templates/localhost/acme/templates/app:v1/-/files",
+            &format!("content/localhost/acme/templates/{digest}"),
+        ] {
+            let answer = server.get(&format!("/api/v1/{address}/{file}"));
+            assert_eq!(answer.status, 200, "{address}/{file}");
+            assert_eq!(answer.header("content-type"), content_type, "{file}");
+            assert_eq!(
+                answer.header("content-disposition").split(';').next().unwrap(),
+                disposition,
+                "{file}"
+            );
+            assert_eq!(answer.header("x-content-type-options"), "nosniff", "{file}");
+            let policy = answer.header("content-security-policy");
+            assert!(policy.contains("default-src 'none'") && policy.contains("sandbox"), "{file}: {policy}");
+        }
+    }
+}
+
+#[test]
+fn a_page_shows_what_its_example_makes_and_how_it_hangs_together() {
+    let server = Server::start(&["examples/registry"]);
+    let text = server.get("/localhost/examples/registry/databases/redis").expect_status(200).text();
+    for expected in [
+        "Makes 4 objects",
+        "<svg class=\"graph\"",
+        "Service sessions selects StatefulSet sessions",
+        "StatefulSet sessions uses Secret sessions",
+        "StatefulSet sessions uses PersistentVolumeClaim sessions",
+        "oc process",
+        "example processed",
+    ] {
+        assert!(text.contains(expected), "{expected} is not on the page:\n{text}");
+    }
+    // Values are the reader's affair: the page has names only.
+    assert!(!text.contains("not-a-real-one"), "a value of the example is on the page");
+    // Deployment Manager templates are not for oc.
+    let text = server.get("/localhost/examples/registry/web/nginx").expect_status(200).text();
+    assert!(text.contains("Service shop selects Deployment shop") && !text.contains("oc process"), "{text}");
+}
+
+#[test]
+fn a_page_does_not_wait_for_what_is_slow() {
+    // The example needs as long as it is given; the page says that it is being processed, and the next one why it fails.
+    let server = Server::start(&["tests/registries/hostile"]);
+    let started = std::time::Instant::now();
+    let answer = server.get("/localhost/tests/registries/hostile/tame").expect_status(200);
+    assert!(started.elapsed().as_secs() < 2, "the page took {:?}", started.elapsed());
+    assert!(answer.text().contains("Makes"), "{}", answer.text());
+}
+
+#[test]
+fn long_lists_have_pages() {
+    let directory = tempfile::tempdir().unwrap();
+    let registry = directory.path().join("acme/templates");
+    content::wide(&registry);
+    let server = Server::start(&[registry.to_str().unwrap()]);
+    let names = |html: &str| {
+        let cells = html.split("<th scope=\"row\"").skip(1).filter_map(|rest| rest.split("</a>").next());
+        cells.filter_map(|cell| Some(cell.rsplit('>').next()?.to_owned())).collect::<Vec<_>>()
+    };
+    let follow = |first: &str, words: &str| {
+        let (mut all, mut next) = (Vec::new(), Some(first.to_owned()));
+        while let Some(path) = next {
+            let html = server.get(&path).expect_status(200).text();
+            all.extend(names(&html));
+            let link = html.split("<a class=\"btn\" href=\"").nth(1).filter(|rest| rest.contains(words));
+            next = link.and_then(|rest| rest.split('"').next()).map(str::to_owned);
+        }
+        all
+    };
+    let crowd = follow("/localhost/acme/templates/crowd/", "More");
+    assert_eq!((crowd.len(), crowd.first().unwrap().as_str()), (150, "crowd-000"));
+    let versions = follow("/localhost/acme/templates/many/-/versions?before=v2.0.0", "Older");
+    assert_eq!(versions.len(), 80);
+    assert_eq!((versions[0].as_str(), versions[79].as_str()), ("v1.39.1", "v1.0.0"));
+    server.get("/localhost/acme/templates/many/-/versions?before=x").expect_status(400);
 }

@@ -16,7 +16,6 @@
       const tab = now.querySelector("input[name=as]:checked")?.value;
       now.replaceWith(document.adoptNode(next));
       if (tab) next.querySelector(`input[name=as][value=${tab}]`).checked = true;
-      for (const el of next.querySelectorAll("[data-js]")) el.hidden = false;
     }
     for (const field of fields()) {
       const next = page.getElementById(field.id);

@@ -143,6 +143,14 @@ static TEXT: LazyLock<Bytes> = LazyLock::new(|| {
     Bytes::from(text)
 });
 
+static DOCUMENT: LazyLock<serde_json::Value> =
+    LazyLock::new(|| serde_json::from_slice(&TEXT).expect("what was written as JSON reads as JSON"));
+
+/// The document, for pages.
+pub(crate) fn document() -> &'static serde_json::Value {
+    &DOCUMENT
+}
+
 /// This description of the API
 #[utoipa::path(
     get, path = "/api/v1/openapi.json", tag = "operations", operation_id = "get_openapi",

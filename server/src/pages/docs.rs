@@ -4,13 +4,14 @@ use std::sync::{Arc, LazyLock};
 
 use askama::Template;
 use axum::extract::{Path, State};
+use pulldown_cmark::HeadingLevel;
 use rust_embed::RustEmbed;
 use wire::ProblemKind;
 
 use crate::access::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::markdown::{self, Targets};
-use crate::pages::{self, Frame, not_found};
+use crate::pages::{self, Frame, not_found, routes};
 use crate::state::App;
 use crate::ui::escape;
 
@@ -74,7 +75,8 @@ fn list() -> Vec<(String, String)> {
         .iter()
         .filter(|document| !document.name.starts_with("rules/") || document.name == "rules/README");
     let documents = listed.map(|document| (document.title.clone(), format!("/docs/{}", document.name)));
-    documents.chain([("Errors, one by one".to_owned(), "/docs/errors".to_owned())]).collect()
+    let made = [("API, route by route", "/docs/openapi"), ("Errors, one by one", "/docs/errors")];
+    documents.chain(made.map(|(title, url)| (title.to_owned(), url.to_owned()))).collect()
 }
 
 /// The page of a rule, if it has one.
@@ -94,8 +96,10 @@ pub(crate) async fn index(State(app): State<Arc<App>>, caller: Caller) -> ApiRes
 }
 
 pub(crate) async fn page(State(app): State<Arc<App>>, caller: Caller, Path(name): Path<String>) -> ApiResult {
-    if name == "errors" {
-        return errors(&app, &caller);
+    match name.as_str() {
+        "errors" => return errors(&app, &caller),
+        "openapi" => return routes::routes(&app, &caller),
+        _ => {}
     }
     let Some(document) = DOCUMENTS.iter().find(|document| document.name == name) else {
         let error = ApiError::new(ProblemKind::UnknownPath, "there is no such page of the documentation");
@@ -105,7 +109,11 @@ pub(crate) async fn page(State(app): State<Arc<App>>, caller: Caller, Path(name)
         &app,
         &caller,
         &document.title,
-        markdown::render(&document.text, &BetweenDocuments { from: &format!("{}.md", document.name) }),
+        markdown::render(
+            &document.text,
+            &BetweenDocuments { from: &format!("{}.md", document.name) },
+            HeadingLevel::H2,
+        ),
     )
 }
 
@@ -115,7 +123,7 @@ fn errors(app: &App, caller: &Caller) -> ApiResult {
         format!("<tr><td><a href=\"/docs/errors/{id}\"><code>{id}</code></a></td><td>{}</td><td>{title}</td></tr>", kind.status())
     });
     let html = format!(
-        "<p>The <code>type</code> of a problem leads to one of these.</p><table><thead><tr><th>Id</th><th>Status</th><th>What it says</th></tr></thead><tbody>{}</tbody></table>",
+        "<p>The <code>type</code> of a problem leads to one of these.</p><table class=\"tbl\"><thead><tr><th>Id</th><th>Status</th><th>What it says</th></tr></thead><tbody>{}</tbody></table>",
         rows.collect::<String>()
     );
     article(app, caller, "Errors, one by one", html)
@@ -135,6 +143,7 @@ pub(crate) async fn error(State(app): State<Arc<App>>, caller: Caller, Path(id):
         markdown::render(
             &format!("Status {}, type `/docs/errors/{}`.\n\n{text}", kind.status(), kind.id()),
             &BetweenDocuments { from: "api.md" },
+            HeadingLevel::H2,
         ),
     )
 }

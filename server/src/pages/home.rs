@@ -1,11 +1,12 @@
 //! `/`: what this is, what is in it, and the way in.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use catalog::{Counts, TemplateSnapshot};
+use catalog::{Counts, Snapshot, TemplateSnapshot, Viewer};
 use schema::Kind;
 use schema::reference::{Reference, Selector};
 use wire::Health;
@@ -50,38 +51,29 @@ struct Recent {
     published: i64,
 }
 
+#[derive(Clone)]
 struct Registry {
     name: String,
     templates: usize,
     versions: usize,
 }
 
+/// What is found by going through the whole catalogue.
+pub(crate) struct Summary {
+    kinds: Vec<(Kind, usize)>,
+    /// The templates that were published last.
+    recent: Vec<Arc<TemplateSnapshot>>,
+    /// The newest of those this server processes: commands on the page are to work.
+    example: Option<Arc<TemplateSnapshot>>,
+    registries: Vec<Registry>,
+}
+
 pub(crate) async fn home(State(app): State<Arc<App>>, caller: Caller) -> ApiResult {
     let (snapshot, viewer) = (app.catalog.snapshot(), caller.viewer());
-    let mut kinds = BTreeMap::<Kind, usize>::new();
-    let mut newest = Vec::<(i64, &Arc<TemplateSnapshot>)>::new();
-    for template in snapshot.visible(viewer).flat_map(|registry| registry.templates()) {
-        let Some(latest) = template.latest() else { continue };
-        *kinds.entry(latest.kind).or_default() += 1;
-        newest.push((latest.published_at, template));
-    }
-    newest.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.location.cmp(&b.1.location)));
-    let recent = newest.iter().take(RECENT).filter_map(|(_, template)| recent(template)).collect::<Vec<_>>();
-    let mut registries = snapshot
-        .visible(viewer)
-        .map(|registry| Registry {
-            name: registry.name.to_string(),
-            templates: registry.counts.templates,
-            versions: registry.counts.versions,
-        })
-        .collect::<Vec<_>>();
-    registries.sort_by(|a, b| b.templates.cmp(&a.templates).then_with(|| a.name.cmp(&b.name)));
-    registries.truncate(REGISTRIES);
-    // The commands on the page are to work: the example is something this server processes.
-    let processed = |template: &&Arc<TemplateSnapshot>| {
-        template.latest().is_some_and(|latest| app.processor.can_process(latest.kind))
-    };
-    let example = newest.iter().map(|(_, template)| *template).find(processed);
+    let summary =
+        app.home_page.get(&caller, "home", snapshot.generation, || summary(&app, &snapshot, viewer));
+    let summary = &summary.1;
+    let example = summary.example.as_ref();
     let options = example
         .and_then(|template| template.latest())
         .map(|latest| pages::template::options(&latest.inspection.parameters))
@@ -91,9 +83,11 @@ pub(crate) async fn home(State(app): State<Arc<App>>, caller: Caller) -> ApiResu
         || "github.com/acme/templates/redis".to_owned(),
         |template| Reference::to(&template.location, Selector::Highest).to_string(),
     );
-    let collection = newest.iter().find_map(|(_, template)| template.location.collection.as_ref());
-    let made =
-        newest.iter().find_map(|(_, template)| template.latest()?.inspection.object_kinds.first().cloned());
+    let collection = summary.recent.iter().find_map(|template| template.location.collection.as_ref());
+    let made = summary
+        .recent
+        .iter()
+        .find_map(|template| template.latest()?.inspection.object_kinds.first().cloned());
     let tries = [
         Some(name.clone()),
         collection.map(|collection| format!("collection:{collection}")),
@@ -112,10 +106,52 @@ pub(crate) async fn home(State(app): State<Arc<App>>, caller: Caller) -> ApiResu
             app.shown_base
         ),
         curl: format!("curl -fsS '{}/api/v1/resolve?ref={reference}'", app.shown_base),
-        recent,
-        registries,
-        kinds: Kind::ALL.into_iter().filter_map(|kind| Some((kind, *kinds.get(&kind)?))).collect(),
+        recent: summary.recent.iter().filter_map(|template| recent(template)).collect(),
+        registries: summary.registries.clone(),
+        kinds: summary.kinds.clone(),
     })
+}
+
+fn summary(app: &App, snapshot: &Snapshot, viewer: &Viewer) -> Summary {
+    let mut kinds = BTreeMap::<Kind, usize>::new();
+    let mut newest = Vec::<(i64, &Arc<TemplateSnapshot>)>::new();
+    let mut example = None::<(i64, &Arc<TemplateSnapshot>)>;
+    for template in snapshot.visible(viewer).flat_map(|registry| registry.templates()) {
+        let Some(latest) = template.latest() else { continue };
+        *kinds.entry(latest.kind).or_default() += 1;
+        newest.push((latest.published_at, template));
+        if app.processor.can_process(latest.kind)
+            && example.is_none_or(|(at, known)| order((latest.published_at, template), (at, known)).is_lt())
+        {
+            example = Some((latest.published_at, template));
+        }
+    }
+    if newest.len() > RECENT {
+        newest.select_nth_unstable_by(RECENT, |a, b| order(*a, *b));
+        newest.truncate(RECENT);
+    }
+    newest.sort_by(|a, b| order(*a, *b));
+    let mut registries = snapshot
+        .visible(viewer)
+        .map(|registry| Registry {
+            name: registry.name.to_string(),
+            templates: registry.counts.templates,
+            versions: registry.counts.versions,
+        })
+        .collect::<Vec<_>>();
+    registries.sort_by(|a, b| b.templates.cmp(&a.templates).then_with(|| a.name.cmp(&b.name)));
+    registries.truncate(REGISTRIES);
+    Summary {
+        kinds: Kind::ALL.into_iter().filter_map(|kind| Some((kind, *kinds.get(&kind)?))).collect(),
+        recent: newest.into_iter().map(|(_, template)| Arc::clone(template)).collect(),
+        example: example.map(|(_, template)| Arc::clone(template)),
+        registries,
+    }
+}
+
+/// The newest first, and those of one moment by their place.
+fn order(a: (i64, &Arc<TemplateSnapshot>), b: (i64, &Arc<TemplateSnapshot>)) -> Ordering {
+    b.0.cmp(&a.0).then_with(|| a.1.location.cmp(&b.1.location))
 }
 
 fn recent(template: &TemplateSnapshot) -> Option<Recent> {

@@ -11,6 +11,7 @@ pub(crate) mod not_found;
 pub(crate) mod reference;
 pub(crate) mod registries;
 pub(crate) mod registry;
+pub(crate) mod routes;
 pub(crate) mod search;
 pub(crate) mod status;
 pub(crate) mod template;

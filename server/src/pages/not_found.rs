@@ -1,8 +1,9 @@
 //! The page for whatever is not there: which part failed, what exists, and the ways out.
 
 use askama::Template;
-use schema::RegistryName;
+use catalog::{Snapshot, TemplateSnapshot};
 use schema::reference::{Reference, Selector};
+use schema::{Kind, RegistryName, Version};
 use wire::{Health, ProblemKind};
 
 use crate::access::Caller;
@@ -13,13 +14,17 @@ use crate::state::App;
 use crate::target::{encode_path, encode_query};
 use crate::view;
 
+/// Minors that are listed.
+const VERSIONS: usize = 20;
+
 #[derive(Template)]
 #[template(path = "not_found.html")]
 struct NotFound {
     frame: Frame,
     crumbs: Vec<Crumb>,
     heading: String,
-    asked: String,
+    /// What was asked for, and the part of it that is wrong.
+    asked: (String, String),
     detail: String,
     hint: Option<String>,
     versions: Vec<Row>,
@@ -35,10 +40,13 @@ pub(crate) struct Crumb {
     pub(crate) url: Option<String>,
 }
 
+/// A minor version, and what a reference to it gets.
 struct Row {
     text: String,
     page: String,
+    version: String,
     newest: bool,
+    deprecated: bool,
     health: Health,
     published: i64,
 }
@@ -47,6 +55,8 @@ struct Near {
     name: String,
     place: String,
     page: String,
+    /// Of a template: its kind, its newest version, and how that is.
+    facts: Option<(Kind, String, Health)>,
 }
 
 struct Way {
@@ -68,17 +78,7 @@ pub(crate) fn error(app: &App, caller: &Caller, path: &str, error: ApiError) -> 
         snapshot.locate(caller.viewer(), &newest, app.home.as_ref()).ok()
     });
     let name = reference.as_ref().map(|reference| reference.template().to_owned());
-    let versions = found.filter(|_| error.kind.status() == 404).map(|template| {
-        let latest = template.latest().map(|latest| latest.version.clone());
-        let row = |version: &std::sync::Arc<catalog::VersionSnapshot>| Row {
-            text: format!("{}:{}", template.name, version.version),
-            page: format!("/{}", encode_path(&view::exact(&template.location, version).to_string())),
-            newest: Some(&version.version) == latest.as_ref(),
-            health: view::health(version),
-            published: version.published_at,
-        };
-        template.versions.values().rev().take(30).map(row).collect::<Vec<_>>()
-    });
+    let versions = found.filter(|_| error.kind.status() == 404).map(|template| minors(template));
     let mut ways = Vec::new();
     if let Some(template) = found {
         let url = format!("/{}", encode_path(&template.location.to_string()));
@@ -101,7 +101,12 @@ pub(crate) fn error(app: &App, caller: &Caller, path: &str, error: ApiError) -> 
         error.kind,
         ProblemKind::UnknownRegistry | ProblemKind::UnknownCollection | ProblemKind::UnknownTemplate
     );
-    let near = if is_reference { error.near.iter().map(|near| near_row(near)).collect() } else { Vec::new() };
+    let near = if is_reference {
+        error.near.iter().map(|near| near_row(&snapshot, caller, near)).collect()
+    } else {
+        Vec::new()
+    };
+    let error_part = error.part;
     let document = error.clone().document(&app.base, None);
     let tool = serde_json::to_string_pretty(&document).unwrap_or_default();
     let heading = heading(&error, name.as_deref(), reference.as_ref());
@@ -119,7 +124,7 @@ pub(crate) fn error(app: &App, caller: &Caller, path: &str, error: ApiError) -> 
             })
             .unwrap_or_default(),
         heading,
-        asked,
+        asked: blamed(&asked, error_part),
         detail: capitalised(&document.detail),
         hint: document.hint.clone(),
         versions: versions.unwrap_or_default(),
@@ -156,9 +161,66 @@ fn heading(error: &ApiError, name: Option<&str>, reference: Option<&Reference>) 
     }
 }
 
-fn near_row(near: &str) -> Near {
+/// The minors of a template, newest first, each with the version a reference to it gets.
+fn minors(template: &TemplateSnapshot) -> Vec<Row> {
+    let latest = template.latest().map(|latest| &latest.version);
+    let mut rows = Vec::<Row>::new();
+    let mut last = None::<&Version>;
+    for version in template.versions.values().rev().filter(|version| version.is_choosable()) {
+        let pre_release = version.version.is_pre_release();
+        if !pre_release && last.is_some_and(|last| last.same_minor(&version.version)) {
+            continue;
+        }
+        let reference = if pre_release {
+            view::exact(&template.location, version)
+        } else {
+            last = Some(&version.version);
+            Reference::to(&template.location, Selector::HighestPatch(version.version.clone()))
+        };
+        let selector = if pre_release {
+            format!(":={}", version.version)
+        } else {
+            format!(":v{}.{}", version.version.major(), version.version.minor())
+        };
+        rows.push(Row {
+            text: format!("{}{selector}", template.name),
+            page: format!("/{}", encode_path(&reference.to_string())),
+            version: version.version.to_string(),
+            newest: Some(&version.version) == latest,
+            deprecated: version.deprecated.is_some(),
+            health: view::health(version),
+            published: version.published_at,
+        });
+        if rows.len() == VERSIONS {
+            break;
+        }
+    }
+    rows
+}
+
+/// What was asked for, parted before what is wrong with it.
+fn blamed(asked: &str, part: Option<&str>) -> (String, String) {
+    let at = match part {
+        Some("version") => asked.rfind(':'),
+        Some("digest") => asked.find('@'),
+        Some("template") => asked.rfind('/').map(|slash| slash + 1),
+        _ => None,
+    };
+    let (good, bad) = asked.split_at(at.unwrap_or(asked.len()));
+    (good.to_owned(), bad.to_owned())
+}
+
+fn near_row(snapshot: &Snapshot, caller: &Caller, near: &str) -> Near {
     let (place, name) = near.rsplit_once('/').unwrap_or(("", near));
-    Near { name: name.to_owned(), place: place.to_owned(), page: format!("/{}", encode_path(near)) }
+    let reference = near.parse::<Reference>().ok();
+    let found = reference.and_then(|reference| snapshot.locate(caller.viewer(), &reference, None).ok());
+    let latest = found.and_then(|template| template.latest());
+    Near {
+        name: name.to_owned(),
+        place: place.to_owned(),
+        page: format!("/{}", encode_path(near)),
+        facts: latest.map(|latest| (latest.kind, latest.version.to_string(), view::health(latest))),
+    }
 }
 
 fn capitalised(text: &str) -> String {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
-use http::{Method, Request};
+use http::{Method, Request, Uri};
 use schema::reference::Selector;
 use schema::{CollectionName, Reference, RegistryName};
 use wire::ProblemKind;
@@ -41,14 +41,21 @@ pub(crate) async fn reference(
         Some(form) => Sent::Form(form),
         None => Sent::Link(parts.uri.query().unwrap_or_default()),
     };
-    match answer(&app, &caller, peer, raw, sent).await {
+    match answer(&app, &caller, peer, raw, &parts.uri, sent).await {
         Ok(page) => Ok(page),
         Err(error) if error.kind == ProblemKind::Internal => Err(error),
         Err(error) => not_found::error(&app, &caller, path, error),
     }
 }
 
-async fn answer(app: &App, caller: &Caller, peer: Option<IpAddr>, raw: &str, sent: Sent<'_>) -> ApiResult {
+async fn answer(
+    app: &Arc<App>,
+    caller: &Caller,
+    peer: Option<IpAddr>,
+    raw: &str,
+    uri: &Uri,
+    sent: Sent<'_>,
+) -> ApiResult {
     let viewer = caller.viewer();
     let target = target::split(raw).ok_or_else(api::templates::not_text)?;
     let snapshot = app.catalog.snapshot();
@@ -58,7 +65,7 @@ async fn answer(app: &App, caller: &Caller, peer: Option<IpAddr>, raw: &str, sen
         if let Some(found) =
             plain.parse::<RegistryName>().ok().and_then(|name| snapshot.registry(viewer, &name))
         {
-            return registry::registry(app, caller, found, None);
+            return registry::registry(app, &snapshot, caller, found, None, uri);
         }
         if let Some((registry, name)) = plain.rsplit_once('/')
             && let (Ok(registry), Ok(name)) =
@@ -67,7 +74,7 @@ async fn answer(app: &App, caller: &Caller, peer: Option<IpAddr>, raw: &str, sen
             && let Some(collection) = found.collection(Some(&name))
             && (path.ends_with('/') || !is_template(&snapshot, viewer, plain))
         {
-            return registry::registry(app, caller, found, Some(collection));
+            return registry::registry(app, &snapshot, caller, found, Some(collection), uri);
         }
     }
     let is_feed = target.aspect == Some(Aspect::Feed);
@@ -90,10 +97,12 @@ async fn answer(app: &App, caller: &Caller, peer: Option<IpAddr>, raw: &str, sen
     }
     let found = snapshot.resolve(viewer, &reference, app.home.as_ref())?;
     match &target.aspect {
-        None => template::overview(app, caller, &reference, &found).await,
+        None => template::overview(app, &snapshot, caller, &reference, &found).await,
         Some(Aspect::Try) => trying::answer(app, caller, peer, &reference, &found, sent).await,
         Some(Aspect::FileList) => template::files(app, caller, &reference, &found),
         Some(Aspect::File(path)) => template::file(app, caller, &reference, &found, path).await,
+        Some(Aspect::Versions) => template::versions(app, &snapshot, caller, &reference, &found, uri),
+        Some(Aspect::History) => template::history(app, &snapshot, caller, &reference, &found, uri),
         Some(_) => Err(ApiError::new(ProblemKind::UnknownPath, "there is no such page of a template")),
     }
 }

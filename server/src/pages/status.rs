@@ -20,6 +20,8 @@ struct Status {
     troubled: usize,
     rows: Vec<Row>,
     workers: Workers,
+    /// Versions whose example is still to be processed, or to be processed again.
+    reports: u64,
     confinement: String,
 }
 
@@ -55,6 +57,7 @@ pub(crate) async fn status(State(app): State<Arc<App>>, caller: Caller) -> ApiRe
         troubled: rows.iter().filter(|row| row.state != "ready").count(),
         rows,
         workers: app.processor.load().0,
+        reports: app.metrics.reports_pending.get().try_into().unwrap_or_default(),
         confinement: app.processor.confinement().0,
     })
 }

@@ -33,7 +33,7 @@ use crate::access::Caller;
 use crate::api;
 use crate::cache::CachePolicy;
 use crate::error::{ApiError, ApiResult};
-use crate::pages::template::{self, Head, Place};
+use crate::pages::template::{Head, Place};
 use crate::pages::{self, Frame};
 use crate::processing::{Host, Stop};
 use crate::state::App;
@@ -139,7 +139,7 @@ pub(crate) async fn answer(
     found: &Resolved<'_>,
     sent: Sent<'_>,
 ) -> ApiResult {
-    let place = template::place(reference, found);
+    let place = Place::new(reference, found);
     let version = found.version;
     let form = Form::of(&version.inspection.parameters);
     let was_sent = matches!(sent, Sent::Form(_));
@@ -284,7 +284,7 @@ fn page(app: &App, caller: &Caller, place: &Place<'_>, form: &Form, filled: &Fil
     Try {
         csrf: frame.signed_in.as_ref().map(|signed_in| signed_in.word.clone()),
         frame,
-        head: template::head(place, "try"),
+        head: place.head("try", "/-/try"),
         action: format!("{}/-/try", place.page),
         has_example: version.file(EXAMPLE).is_some(),
         processable,
