@@ -123,7 +123,7 @@ fn begin(app: &Arc<App>, snapshot: &Arc<Snapshot>, subject: &Subject) -> Option<
         match examples::try_example(&app, &snapshot, &subject, CALLER).await {
             Ok(tried) => app.previews.keep(&subject, &tried),
             Err(why) => {
-                tracing::warn!(place = %subject.place, version = %subject.version.version, why, "no preview")
+                tracing::warn!(place = %subject.place, version = %subject.version.version, why, "no preview");
             }
         }
         app.previews.under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);

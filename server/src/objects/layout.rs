@@ -140,7 +140,7 @@ fn order(columns: &mut [Vec<Place>], arrows: &[(usize, usize)], layer: &[usize])
                 });
                 let (sum, number) = ends.fold((0, 0), |(sum, number), rank| (sum + rank, number + 1));
                 // In hundredths, so that middles compare without fractions; without neighbours it stays.
-                if number == 0 { index * 100 } else { sum * 100 / number }
+                (sum * 100_usize).checked_div(number).unwrap_or(index * 100)
             };
             let mut keyed = columns[at]
                 .iter()
@@ -195,7 +195,7 @@ fn place(
             points.extend([(*x, *y), (x + BOX_WIDTH, *y)]);
         }
         points.push((end.0, end.1 + middle));
-        if arrows[arrow] != *&forward[arrow] {
+        if arrows[arrow] != forward[arrow] {
             points.reverse();
         }
         points

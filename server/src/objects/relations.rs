@@ -83,11 +83,11 @@ pub(super) fn relate(objects: &[Value]) -> Sketch {
             own: labels("/metadata/labels"),
         });
     }
-    for from in 0..looked.len() {
-        for named in names(looked[from].value).into_iter().take(MOST_REFERENCES) {
+    for (from, object) in looked.iter().enumerate() {
+        for named in names(object.value).into_iter().take(MOST_REFERENCES) {
             sketch.follow(from, &named);
         }
-        let claims = array(looked[from].value.pointer("/spec/volumeClaimTemplates"));
+        let claims = array(object.value.pointer("/spec/volumeClaimTemplates"));
         for claim in claims.filter_map(|claim| claim.pointer("/metadata/name")?.as_str()).take(20) {
             let to = sketch.add(Object {
                 kind: "PersistentVolumeClaim".to_owned(),
@@ -172,7 +172,7 @@ fn shortened(text: &str) -> String {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    schema::finding::shown(text[..end].as_bytes())
+    schema::finding::shown(&text.as_bytes()[..end])
 }
 
 fn array(value: Option<&Value>) -> impl Iterator<Item = &Value> {

@@ -170,19 +170,19 @@ fn names_are_text_in_the_picture() {
 
 #[test]
 fn arrows_go_right_and_circles_are_drawn() {
-    let layout = super::layout::layout(4, &[(0, 1), (1, 2), (0, 2), (2, 0), (3, 2)]);
-    let column = |node: usize| layout.boxes[node].0;
+    let stands = layout::layout(4, &[(0, 1), (1, 2), (0, 2), (2, 0), (3, 2)]);
+    let column = |node: usize| stands.boxes[node].0;
     assert!(column(0) < column(1) && column(1) < column(2));
     // What nothing points to stands beside what it points to.
     assert_eq!(column(3), column(1));
     // The arrow past a layer has a lane of its own; the one that closes the circle is drawn backwards.
-    assert_eq!(layout.arrows[2].len(), 4);
-    assert!(layout.arrows[3].first().unwrap().0 > layout.arrows[3].last().unwrap().0);
+    assert_eq!(stands.arrows[2].len(), 4);
+    assert!(stands.arrows[3].first().unwrap().0 > stands.arrows[3].last().unwrap().0);
     // No two boxes overlap.
     for one in 0..4 {
         for other in 0..one {
-            let (a, b) = (layout.boxes[one], layout.boxes[other]);
-            assert!(a.0 != b.0 || a.1.abs_diff(b.1) > super::layout::BOX_HEIGHT, "{a:?} {b:?}");
+            let (a, b) = (stands.boxes[one], stands.boxes[other]);
+            assert!(a.0 != b.0 || a.1.abs_diff(b.1) > layout::BOX_HEIGHT, "{a:?} {b:?}");
         }
     }
 }
