@@ -41,8 +41,6 @@ pub(crate) enum Aspect<'a> {
     History,
     /// `try`
     Try,
-    /// `versions`
-    Versions,
     /// `archive.tar.gz`
     Archive,
     /// `renovate`
@@ -67,7 +65,6 @@ pub(crate) fn split(raw: &str) -> Option<Target<'_>> {
         Some("versions") => Some(Aspect::Versions),
         Some("history") => Some(Aspect::History),
         Some("try") => Some(Aspect::Try),
-        Some("versions") => Some(Aspect::Versions),
         Some(ARCHIVE) => Some(Aspect::Archive),
         Some("renovate") => Some(Aspect::Renovate),
         Some("feed.atom") => Some(Aspect::Feed),
