@@ -7,6 +7,8 @@
 //! request ─────────┘            │
 //! ```
 //!
+//! The way there and back: [`export`](export()) makes a Template of objects, [`merge`](merge()) one of several.
+//!
 //! Each step is a module; every step reports all it finds, and nothing is written once a step found an error.
 //! Objects are data without a type here: what a field means is known only to the few tables in [`labels`],
 //! [`group`] and [`scope`].
@@ -19,10 +21,12 @@ mod adopt;
 mod conflict;
 mod dialect;
 mod document;
+mod export;
 mod generate;
 mod group;
 mod inspect;
 mod labels;
+mod merge;
 mod namespace;
 mod notation;
 mod parameters;
@@ -33,8 +37,10 @@ mod substitute;
 mod values;
 
 pub use adopt::adopt;
+pub use export::{ExportOptions, Parameterised, Selection, Selector, SelectorError, Source, export};
 pub use generate::{GenerateError, Generator};
 pub use inspect::inspect;
+pub use merge::{MergeOptions, merge};
 pub use notation::{Notation, Piece, pieces};
 pub use process::process;
 pub use rules::RULES;
