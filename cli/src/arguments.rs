@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::process::form::OutputForm;
 
@@ -43,6 +43,10 @@ pub(crate) enum Command {
     Digest(DigestArguments),
     /// Process a template into Kubernetes objects
     Process(ProcessArguments),
+    /// Make a Template of objects, as `kubectl get -o yaml` prints them
+    Export(ExportArguments),
+    /// Make one Template of several
+    Merge(MergeArguments),
     /// Make, list and revoke tokens: who may see private registries, and change things
     #[command(subcommand)]
     Token(TokenCommand),
@@ -386,6 +390,68 @@ pub(crate) struct ProcessArguments {
     pub(crate) seed: Option<String>,
     #[command(flatten)]
     pub(crate) server: ServerArguments,
+}
+
+/// How a Template is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TemplateForm {
+    /// YAML
+    Yaml,
+    /// JSON
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "What a server set is removed, and what it makes by itself is left out. Processing the Template with its\ndefaults gives the objects back. What can be parameterised:\n  names      names of objects, in references, labels and selectors as well\n  images     images of containers\n  replicas   how many pods there are\n  resources  what containers and claims request\n  secrets    what secrets hold\n\nExamples:\n  kubectl get deployment,service,configmap -l app=shop -o yaml | formwork export --as-template shop\n  formwork export -f objects.yaml --as-template shop --parameterise names,images,replicas\n  formwork export -f before.yaml -f more.yaml --kind deployment --name 'shop-*' --as-template shop"
+)]
+pub(crate) struct ExportArguments {
+    /// Objects: a file, a directory of files, or `-`; may be given again [default: -]
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The name of the Template
+    #[arg(long, value_name = "NAME")]
+    pub(crate) as_template: String,
+    /// Only objects with these labels, as for kubectl: app=shop, tier!=db, env in (a, b)
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    pub(crate) selector: Option<String>,
+    /// Only objects of this kind; may be given again
+    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
+    pub(crate) kinds: Vec<String>,
+    /// Only objects of this name, in which * stands for anything; may be given again
+    #[arg(long = "name", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) names: Vec<String>,
+    /// What becomes a parameter, joined by commas, or `all` [default: nothing]
+    #[arg(long, alias = "parameterize", value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) parameterise: Vec<String>,
+    /// Make what secrets hold parameters without a default, so that the Template holds no secret
+    #[arg(long)]
+    pub(crate) blank_secrets: bool,
+    /// The notation: openshift for ${P}, kubernetes for $(P)
+    #[arg(long, default_value = "openshift")]
+    pub(crate) dialect: String,
+    /// What to print
+    #[arg(short = 'o', long, value_enum, default_value = "yaml")]
+    pub(crate) output: TemplateForm,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Parameters that are declared alike are shared. Parameters that mean different things, objects of the same\nname, and texts that would become references are errors that name both sides. Labels stay with the objects\nof the Template they come from.\n\nExamples:\n  formwork merge web.yaml db.yaml --as-template shop > shop.yaml\n  formwork merge ./web/v1.0.0 ./db/v1.2.0 --rename"
+)]
+pub(crate) struct MergeArguments {
+    /// Template files or version directories
+    #[arg(required = true, num_args = 2.., value_name = "TEMPLATE")]
+    pub(crate) templates: Vec<String>,
+    /// The name of the Template [default: their names, joined]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) as_template: Option<String>,
+    /// Rename parameters that collide: the Template's name goes before the parameter's
+    #[arg(long)]
+    pub(crate) rename: bool,
+    /// What to print
+    #[arg(short = 'o', long, value_enum, default_value = "yaml")]
+    pub(crate) output: TemplateForm,
 }
 
 #[derive(Debug, Args)]

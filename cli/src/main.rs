@@ -11,8 +11,10 @@ mod decide;
 mod digest;
 #[cfg(feature = "github")]
 mod discovery;
+mod export;
 mod fsck;
 mod host;
+mod merge;
 mod output;
 mod own_tree;
 mod process;
@@ -48,6 +50,8 @@ fn main() -> ExitCode {
         Command::Search(arguments) => search::run(&arguments),
         Command::Digest(arguments) => digest::run(&arguments),
         Command::Process(arguments) => process::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Token(command) => token::run(&command),
         Command::Template(arguments) => template::run(&arguments),
         Command::Accept(arguments) => decide::accept(&arguments),
