@@ -163,13 +163,11 @@ fn rename_parameters(parts: &mut [Part], notation: Notation, rename: bool, probl
                             )
                 })
             });
-            let others = before.iter().map(|other| (other, &referred)).enumerate();
-            let captured = others
-                .map(|(other, (part, referred))| (part, &referred[other]))
-                .chain(after.iter().enumerate().map(|(other, part)| (&*part, &referred[index + 1 + other])))
-                .find(|(other, names)| {
-                    names.contains(name) && !declared(other) && !other.renamed.contains_key(name)
-                });
+            let others = before.iter().chain(after.iter());
+            let texts = referred[..index].iter().chain(&referred[index + 1..]);
+            let captured = others.zip(texts).find(|(other, names)| {
+                names.contains(name) && !declared(other) && !other.renamed.contains_key(name)
+            });
             let why = match (different, captured) {
                 (Some(other), _) => format!("is another one in {}", other.title()),
                 (None, Some((other, _))) => {

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use base64::Engine as _;
 use schema::Severity;
+use schema::limits::Budget;
 use schema::processing::{Problem, Request};
 
 use crate::document::{Document, EXTENSIONS_ANNOTATION, Parameter, ParameterType};
@@ -40,8 +41,11 @@ pub(crate) fn assign(
     notation: Notation,
     values: &Values,
     request: &Request,
+    budget: &Budget,
 ) -> Assigned {
     let mut assigned = Assigned::default();
+    // What is generated is bounded like what is written: many small generators are one large one.
+    let mut left = budget.output;
     report_unknown(document, values, &mut assigned);
     report_duplicates(document, &mut assigned);
     report_names(document, &mut assigned);
@@ -52,6 +56,14 @@ pub(crate) fn assign(
         if given.is_none() && value.is_empty() && !parameter.generate.is_empty() {
             match generated(document, notation, parameter, values, request) {
                 Ok(Some(made)) => {
+                    let Some(rest) = left.checked_sub(made.len() as u64) else {
+                        let message =
+                            format!("the generated values are larger than {} bytes together", budget.output);
+                        let problem = Problem::error(message).hint("generate fewer or shorter values");
+                        assigned.template_problems.push(document.place(problem, &pointer));
+                        return assigned;
+                    };
+                    left = rest;
                     value = made;
                     assigned.generated.push(parameter.name.clone());
                     if is_literal(&parameter.from) && !parameter.from.is_empty() {

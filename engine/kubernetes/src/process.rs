@@ -54,7 +54,7 @@ fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcom
         );
         return Err(Failure::one(Cause::Limit, document.place(Problem::error(message), "/objects")));
     }
-    let assigned = parameters::assign(&document, choice.notation, &values, request);
+    let assigned = parameters::assign(&document, choice.notation, &values, request, budget);
     let mut faults = Faults::new(&document);
     faults.values.append(&mut values.problems);
     faults.values.extend(assigned.value_problems.iter().cloned());

@@ -239,8 +239,10 @@ impl<'a> Substituter<'a> {
                 Replaced::Unquoted(name) => match self.unquoted(name, &path) {
                     Value::String(name) => Some(name),
                     other => {
-                        let message =
-                            format!("the key `{key}` becomes a {}; a key must be a text", other.kind_name());
+                        let message = format!(
+                            "the key `{key}` becomes a value of type {}; a key must be a text",
+                            other.kind_name()
+                        );
                         self.error(
                             &path,
                             message,
@@ -320,7 +322,10 @@ mod tests {
         let (_, errors) = run(Notation::OpenShift, &[("A", "x")], map(&[("${A}", 1), ("x", 2)]));
         assert_eq!(errors, ["/objects/x after substitution two keys are `x`"]);
         let (_, errors) = run(Notation::OpenShift, &[("A", "5")], map(&[("${{A}}", 1)]));
-        assert_eq!(errors, ["/objects/${{A}} the key `${{A}}` becomes a integer; a key must be a text"]);
+        assert_eq!(
+            errors,
+            ["/objects/${{A}} the key `${{A}}` becomes a value of type integer; a key must be a text"]
+        );
         let (value, _) = run(Notation::OpenShift, &[("A", "x")], map(&[("${{A}}", 1)]));
         assert_eq!(value, Some(map(&[("x", 1)])));
     }
