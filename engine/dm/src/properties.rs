@@ -7,7 +7,7 @@ use yaml::{Map, Value};
 use crate::python::repr;
 use crate::schema_file::{SchemaFile, message, resolve};
 
-/// How deep defaults may bring in defaults.
+/// How deep defaults may bring in defaults, and references lead to references.
 const DEEPEST: usize = 32;
 /// How many values and schemas are looked at for defaults: a schema that refers to itself may bring in any number.
 const MOST_VISITS: usize = 100_000;
@@ -34,7 +34,7 @@ pub(crate) fn checked(
         return if problems.is_empty() { Ok(properties) } else { Err(problems) };
     };
     let mut left = MOST_VISITS;
-    set_defaults(&mut properties, root, root, 0, &mut left);
+    Defaults { root, left: &mut left }.set(&mut properties, root, 0);
     if left == 0 {
         let text = format!("Invalid schema '{}': its defaults bring in defaults without end", schema.file);
         return Err(vec![
@@ -63,60 +63,73 @@ pub(crate) fn checked(
     if problems.is_empty() { Ok(properties) } else { Err(problems) }
 }
 
-/// Sets what is absent to its default, at every depth of what is there or has a default itself.
-///
-/// As the original does: behind a `$ref` the definition's default counts and one beside it does not, and a
-/// definition without a default makes the property null, which its type then refuses.
-fn set_defaults(value: &mut Value, schema: &Json, root: &Json, depth: usize, left: &mut usize) {
-    *left = left.saturating_sub(1);
-    if depth > DEEPEST || *left == 0 {
-        return;
-    }
-    let schema = match schema.get("$ref").and_then(Json::as_str) {
-        Some(reference) => match resolve(reference, root) {
-            Some(target) => return set_defaults(value, target, root, depth + 1, left),
-            None => return,
-        },
-        None => schema,
-    };
-    match value {
-        Value::Map(map) => {
-            for (name, subschema) in schema.get("properties").and_then(Json::as_object).into_iter().flatten()
-            {
-                if !map.contains_key(name) {
-                    match default_of(subschema, root) {
-                        Some(default) => map.insert(name.clone(), default),
-                        None => continue,
-                    };
-                }
-                if let Some(member) = map.get_mut(name) {
-                    set_defaults(member, subschema, root, depth + 1, left);
+struct Defaults<'d> {
+    root: &'d Json,
+    /// Values that may still be looked at; none left means without end.
+    left: &'d mut usize,
+}
+
+impl Defaults<'_> {
+    /// Sets what is absent to its default, at every depth of what is there or has a default itself. `brought` says how
+    /// many defaults within defaults led here.
+    ///
+    /// As the original does: behind a `$ref` the definition's default counts and one beside it does not, and a
+    /// definition without a default makes the property null, which its type then refuses.
+    fn set(&mut self, value: &mut Value, schema: &Json, brought: usize) {
+        *self.left = self.left.saturating_sub(1);
+        if brought > DEEPEST {
+            *self.left = 0;
+        }
+        let Some(schema) = followed(schema, self.root).filter(|_| *self.left > 0) else { return };
+        match value {
+            Value::Map(map) => {
+                for (name, subschema) in
+                    schema.get("properties").and_then(Json::as_object).into_iter().flatten()
+                {
+                    let mut brought = brought;
+                    if !map.contains_key(name) {
+                        brought += 1;
+                        match default_of(subschema, self.root) {
+                            Some(default) => map.insert(name.clone(), default),
+                            None => continue,
+                        };
+                    }
+                    if let Some(member) = map.get_mut(name) {
+                        self.set(member, subschema, brought);
+                    }
                 }
             }
-        }
-        Value::List(items) => {
-            if let Some(subschema) = schema.get("items").filter(|items| items.is_object()) {
-                items.iter_mut().for_each(|item| set_defaults(item, subschema, root, depth + 1, left));
+            Value::List(items) => {
+                if let Some(subschema) = schema.get("items").filter(|items| items.is_object()) {
+                    items.iter_mut().for_each(|item| self.set(item, subschema, brought));
+                }
             }
+            _ => {}
         }
-        _ => {}
-    }
-    for part in schema.get("allOf").and_then(Json::as_array).into_iter().flatten() {
-        set_defaults(value, part, root, depth + 1, left);
+        // A part that leads back to the whole is one that defaults may bring in, too.
+        for part in schema.get("allOf").and_then(Json::as_array).into_iter().flatten() {
+            self.set(value, part, brought + 1);
+        }
     }
 }
 
-fn default_of(subschema: &Json, root: &Json) -> Option<Value> {
-    let mut schema = subschema;
+/// The schema itself, or what its references lead to; nothing if they lead nowhere or in a circle.
+fn followed<'s>(schema: &'s Json, root: &'s Json) -> Option<&'s Json> {
+    let mut here = schema;
     for _ in 0..DEEPEST {
-        let Some(reference) = schema.get("$ref").and_then(Json::as_str) else {
-            let behind = !std::ptr::eq(schema, subschema);
-            let default = schema.get("default").map(|default| Value::from_json(default.clone()));
-            return default.or(behind.then_some(Value::Null));
-        };
-        schema = resolve(reference, root)?;
+        match here.get("$ref").and_then(Json::as_str) {
+            Some(reference) => here = resolve(reference, root)?,
+            None => return Some(here),
+        }
     }
     None
+}
+
+fn default_of(subschema: &Json, root: &Json) -> Option<Value> {
+    let schema = followed(subschema, root)?;
+    let behind = !std::ptr::eq(schema, subschema);
+    let default = schema.get("default").map(|default| Value::from_json(default.clone()));
+    default.or(behind.then_some(Value::Null))
 }
 
 /// Properties that a schema does not name, where it names any: allowed, and often a slip.

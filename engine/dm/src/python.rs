@@ -74,6 +74,13 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
+/// `repr(text)`, however long.
+pub(crate) fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    quoted(text, &mut out);
+    out
+}
+
 fn quoted(text: &str, out: &mut String) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);

@@ -46,5 +46,5 @@ fn printed_it_is_the_recorded_text() {
         assert_eq!(yaml::to_pyyaml(&yaml::Value::from_json(value)), expected, "{name}");
         compared += 1;
     }
-    assert_eq!(compared, 39);
+    assert_eq!(compared, 40);
 }

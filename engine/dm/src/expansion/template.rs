@@ -87,6 +87,11 @@ impl Expansion<'_> {
             self.fault(Cause::Limit, problem.in_file(&file), Some(&trail));
             return None;
         }
+        if self.scopes[scope].imports.text(path).is_none() {
+            let problem = Problem::error(format!("{path} is not UTF-8 text")).in_file(path);
+            self.fault_in(scope, Cause::Template, problem.hint("save the file as UTF-8"), &trail);
+            return None;
+        }
         let prepared = match self.prepared(scope, path) {
             Ok(prepared) => prepared,
             Err(problems) => {
@@ -249,7 +254,12 @@ impl Expansion<'_> {
         let imports = &within.imports;
         let renderer = within.renderer.get_or_insert_with(|| Renderer::new(imports.clone()));
         match renderer.render(path, &context, &mut self.steps, &mut self.output) {
-            Ok(text) => Some(Ran { made: Made::Text(text), properties: None }),
+            Ok(rendering) => {
+                if let Some(env) = rendering.env {
+                    self.env = env;
+                }
+                Some(Ran { made: Made::Text(rendering.text), properties: rendering.properties })
+            }
             Err(Failed::Template(problem)) => {
                 self.fault_in(scope, Cause::Template, *problem, trail);
                 None
@@ -271,11 +281,7 @@ impl Expansion<'_> {
     ) -> Option<Ran> {
         let within = &mut self.scopes[scope];
         let imports = within.imports.clone();
-        let Some(source) = imports.text(path) else {
-            let problem = Problem::error(format!("{path} is not UTF-8")).in_file(path);
-            self.fault_in(scope, Cause::Template, problem.hint("save the file as UTF-8"), trail);
-            return None;
-        };
+        let source = imports.text(path).unwrap_or_default();
         let texts = Rc::clone(within.texts.get_or_insert_with(|| Rc::new(imports.texts())));
         let properties = properties.map(Value::to_json);
         let env = Value::Map(self.env.clone()).to_json();

@@ -1,15 +1,20 @@
 //! Filters that minijinja lacks, or has with another outcome than Jinja2, or without a bound on what they make.
 
-use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Kwargs, Rest, Value, ValueKind};
-use minijinja::{Environment, Error, ErrorKind};
+use minijinja::{Environment, Error, ErrorKind, State};
+use serde_json::Value as Json;
 
-use super::methods::{center, too_long};
+use super::methods::{self, center, too_long};
 use super::{LONGEST_TEXT, rewrite};
 
 pub(super) fn add(environment: &mut Environment<'static>) {
-    environment.add_filter(rewrite::FORMAT, percent_format);
     environment.add_filter(rewrite::MARK, rewrite::marked);
+    environment.add_filter("list", |state: &State, value: Value| {
+        methods::fresh(minijinja::filters::list(state, value)?)
+    });
+    environment.add_filter("sort", |state: &State, value: Value, options: Kwargs| {
+        methods::fresh(minijinja::filters::sort(state, value, options)?)
+    });
     // In Python texts and maps have a length and items too.
     environment.add_test("sequence", |value: &Value| {
         matches!(value.kind(), ValueKind::Seq | ValueKind::String | ValueKind::Map)
@@ -25,32 +30,17 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("count", length);
     environment.add_filter("wordcount", |text: &str| text.split_whitespace().count());
     environment.add_filter("truncate", truncate);
+    environment.add_filter("tojson", to_json);
+    environment.add_filter("urlencode", |value: &Value| Ok::<_, Error>(urlencoded(&text_of(value))));
+    environment
+        .add_filter("striptags", |value: &Value| minijinja_contrib::filters::striptags(text_of(value)));
+    environment.add_filter("filesizeformat", minijinja_contrib::filters::filesizeformat);
+    // It would print members in another order.
+    environment.remove_filter("pprint");
     environment.add_filter("random", |_: Value| -> Result<Value, Error> {
         let text = "there is no chance in templates: the same input makes the same output";
         Err(Error::new(ErrorKind::InvalidOperation, text))
     });
-}
-
-/// `text % argument`: a tuple is all the arguments, anything else the one.
-fn percent_format(text: &str, argument: Value) -> Result<String, Error> {
-    widths_are_sane(text)?;
-    if argument.is_tuple() {
-        let arguments = argument.try_iter()?.collect::<Vec<_>>();
-        return format(FormatStyle::Printf, text, &arguments);
-    }
-    format(FormatStyle::Printf, text, &[argument])
-}
-
-/// A width is written in digits: seven of them make more than any template needs.
-fn widths_are_sane(text: &str) -> Result<(), Error> {
-    let mut digits = 0;
-    for byte in text.bytes() {
-        digits = if byte.is_ascii_digit() { digits + 1 } else { 0 };
-        if digits > 6 && text.contains('%') {
-            return Err(too_long());
-        }
-    }
-    Ok(())
 }
 
 fn text_of(value: &Value) -> String {
@@ -258,4 +248,100 @@ fn truncate(
     let cut =
         if kill { cut.as_str() } else { cut.rsplit_once(' ').map_or(cut.as_str(), |(before, _)| before) };
     Ok(format!("{cut}{end}"))
+}
+
+/// Jinja2's `tojson`: as Python's `json.dumps` writes with sorted keys, and safe within HTML.
+fn to_json(value: &Value, indent: Option<usize>, options: Kwargs) -> Result<Value, Error> {
+    let indent = options.get::<Option<usize>>("indent")?.or(indent);
+    options.assert_all_used()?;
+    let failed = |error: serde_json::Error| Error::new(ErrorKind::BadSerialization, error.to_string());
+    let mut json = serde_json::to_value(value).map_err(failed)?;
+    json.sort_all_objects();
+    let mut out = String::new();
+    if indent.is_some_and(|indent| indent > 64) {
+        return Err(too_long());
+    }
+    dumped(&json, indent, 0, &mut out)?;
+    Ok(Value::from_safe_string(out))
+}
+
+/// `json.dumps(value, indent=…)`: a blank behind commas and colons, or lines; ASCII alone.
+fn dumped(json: &Json, indent: Option<usize>, depth: usize, out: &mut String) -> Result<(), Error> {
+    if out.len() > LONGEST_TEXT {
+        return Err(too_long());
+    }
+    let line = |out: &mut String, depth: usize| {
+        if let Some(indent) = indent {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent * depth));
+        }
+    };
+    let comma = if indent.is_some() { "," } else { ", " };
+    match json {
+        Json::Array(items) if !items.is_empty() => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                out.push_str(if index > 0 { comma } else { "" });
+                line(out, depth + 1);
+                dumped(item, indent, depth + 1, out)?;
+            }
+            line(out, depth);
+            out.push(']');
+        }
+        Json::Object(members) if !members.is_empty() => {
+            out.push('{');
+            for (index, (key, member)) in members.iter().enumerate() {
+                out.push_str(if index > 0 { comma } else { "" });
+                line(out, depth + 1);
+                quoted(key, out);
+                out.push_str(": ");
+                dumped(member, indent, depth + 1, out)?;
+            }
+            line(out, depth);
+            out.push('}');
+        }
+        Json::String(text) => quoted(text, out),
+        Json::Number(number) if number.is_f64() => {
+            out.push_str(&number.as_f64().map(crate::python::float).unwrap_or_default());
+        }
+        other => out.push_str(&other.to_string()),
+    }
+    Ok(())
+}
+
+fn quoted(text: &str, out: &mut String) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            ' '..='~' if !matches!(character, '<' | '>' | '&' | '\'') => out.push(character),
+            other => {
+                let mut units = [0; 2];
+                for unit in other.encode_utf16(&mut units) {
+                    out.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+        }
+    }
+    out.push('"');
+}
+
+/// Bytes of a URL's path, all but letters, digits and `/-_.~` escaped.
+fn urlencoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(byte as char);
+            }
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
 }

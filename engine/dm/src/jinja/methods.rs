@@ -1,21 +1,31 @@
 //! Methods of Python's texts, lists and maps, where minijinja's own (pycompat) have none: Python 2's `iteritems`
-//! and company, padding, cutting from the right. Lists and maps cannot change in place; their methods that would
-//! say so.
+//! and company, padding, cutting from the right, and what changes lists and maps in place.
 
-use minijinja::value::{Tuple, Value, ValueKind, from_args};
+use indexmap::IndexMap;
+use minijinja::value::{Kwargs, Tuple, Value, ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State};
 
 use super::LONGEST_TEXT;
+use super::containers::{Dict, List, MOST_ITEMS, too_many};
 
 /// The callback for methods values do not have.
 pub(super) fn call(state: &mut State, value: &Value, method: &str, args: &[Value]) -> Result<Value, Error> {
     let own = match value.kind() {
         ValueKind::String => text_method(value, method, args),
-        ValueKind::Map => return map_method(state, value, method, args),
+        ValueKind::Map => Some(map_method(state, value, method, args)),
         ValueKind::Seq | ValueKind::Iterable => list_method(value, method, args),
         _ => None,
     };
-    own.unwrap_or_else(|| minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args))
+    let made = match own {
+        Some(made) => made?,
+        None => minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args)?,
+    };
+    // What is made is the template's own: a list from `split` or `keys` can be appended to. What is taken out of a
+    // container is not made.
+    match method {
+        "get" => Ok(made),
+        _ => fresh(made),
+    }
 }
 
 fn text_method(value: &Value, method: &str, args: &[Value]) -> Option<Result<Value, Error>> {
@@ -145,15 +155,165 @@ fn list_method(value: &Value, method: &str, args: &[Value]) -> Option<Result<Val
     Some(match method {
         "index" => from_args(args).and_then(|(what,): (&Value,)| {
             let at = value.try_iter()?.position(|item| item == *what);
-            let missing = || Error::new(ErrorKind::InvalidOperation, format!("{what:?} is not in list"));
+            let missing = || wrong(format!("{what:?} is not in list"));
             at.map(Value::from).ok_or_else(missing)
         }),
-        "copy" => none(args).map(|()| value.clone()),
-        "append" | "extend" | "insert" | "pop" | "remove" | "sort" | "reverse" | "clear" => {
-            Err(in_place("list", method))
-        }
+        "copy" => none(args).and_then(|()| fresh(value.clone())),
         _ => return None,
     })
+}
+
+/// A list's methods that change it in place.
+pub(super) fn change_list(list: &List, method: &str, args: &[Value]) -> Option<Result<Value, Error>> {
+    let nothing = |result: Result<(), Error>| result.map(Value::from);
+    Some(match method {
+        "append" => nothing(from_args(args).and_then(|(item,): (Value,)| {
+            let added = [item.clone()];
+            list.change(&added, |items| {
+                items.push(item);
+                Ok(())
+            })
+        })),
+        "extend" => nothing(from_args(args).and_then(|(more,): (&Value,)| {
+            let added = more.try_iter()?.take(MOST_ITEMS + 1).collect::<Vec<_>>();
+            list.change(&added, |items| {
+                items.extend(added.iter().cloned());
+                Ok(())
+            })
+        })),
+        "insert" => nothing(from_args(args).and_then(|(index, item): (i64, Value)| {
+            let added = [item.clone()];
+            list.change(&added, |items| {
+                let length = items.len() as i64;
+                let index = if index < 0 { (index + length).max(0) } else { index.min(length) };
+                items.insert(usize::try_from(index).unwrap_or(0), item);
+                Ok(())
+            })
+        })),
+        "pop" => from_args(args).and_then(|(index,): (Option<i64>,)| {
+            list.change(&[], |items| {
+                let index = index.unwrap_or(-1);
+                let index = if index < 0 { index + items.len() as i64 } else { index };
+                let index = usize::try_from(index).ok().filter(|index| *index < items.len());
+                let empty = if items.is_empty() { "pop from empty list" } else { "pop index out of range" };
+                index.map(|index| items.remove(index)).ok_or_else(|| wrong(empty.to_owned()))
+            })
+        }),
+        "remove" => nothing(from_args(args).and_then(|(what,): (&Value,)| {
+            // Found before the list is locked: comparing may have to look into it.
+            let at = list.items().iter().position(|item| item == what);
+            let at = at.ok_or_else(|| wrong("list.remove(x): x not in list".to_owned()))?;
+            list.change(&[], |items| {
+                items.remove(at);
+                Ok(())
+            })
+        })),
+        "sort" => nothing(from_args(args).and_then(|(options,): (Kwargs,)| {
+            let reverse = options.get::<Option<bool>>("reverse")?.unwrap_or(false);
+            options.assert_all_used()?;
+            let mut sorted = list.items();
+            sorted.sort();
+            if reverse {
+                sorted.reverse();
+            }
+            list.change(&[], |items| {
+                *items = sorted;
+                Ok(())
+            })
+        })),
+        "reverse" => nothing(none(args).and_then(|()| {
+            list.change(&[], |items| {
+                items.reverse();
+                Ok(())
+            })
+        })),
+        "clear" => nothing(none(args).and_then(|()| {
+            list.change(&[], |items| {
+                items.clear();
+                Ok(())
+            })
+        })),
+        _ => return None,
+    })
+}
+
+/// A map's methods that change it in place.
+pub(super) fn change_map(map: &Dict, method: &str, args: &[Value]) -> Option<Result<Value, Error>> {
+    Some(match method {
+        "update" => from_args(args).and_then(|(more, named): (Option<&Value>, Kwargs)| {
+            let mut members = more.map(members_of).transpose()?.unwrap_or_default();
+            for name in named.args().map(str::to_owned).collect::<Vec<_>>() {
+                members.insert(Value::from(name.as_str()), named.get(&name)?);
+            }
+            let added = members.values().cloned().collect::<Vec<_>>();
+            map.change(&added, |own| {
+                own.extend(members);
+                Ok(Value::from(()))
+            })
+        }),
+        "setdefault" => from_args(args).and_then(|(key, default): (Value, Option<Value>)| {
+            if let Some(known) = map.members().get(&key) {
+                return Ok(known.clone());
+            }
+            let default = default.unwrap_or_else(|| Value::from(()));
+            let added = [default.clone()];
+            map.change(&added, |own| {
+                own.insert(key, default.clone());
+                Ok(default)
+            })
+        }),
+        "pop" => from_args(args).and_then(|(key, default): (Value, Option<Value>)| {
+            let taken = map.change(&[], |own| Ok(own.shift_remove(&key)))?;
+            taken.or(default).ok_or_else(|| wrong(format!("KeyError: {key:?}")))
+        }),
+        "popitem" => none(args).and_then(|()| {
+            let taken = map.change(&[], |own| Ok(own.pop()))?;
+            let (key, value) =
+                taken.ok_or_else(|| wrong("KeyError: 'popitem(): dictionary is empty'".to_owned()))?;
+            Ok(Value::from(Tuple::from([key, value])))
+        }),
+        "clear" => none(args).and_then(|()| {
+            map.change(&[], |own| {
+                own.clear();
+                Ok(Value::from(()))
+            })
+        }),
+        _ => return None,
+    })
+}
+
+/// The members of a map, or of a list of pairs.
+pub(super) fn members_of(value: &Value) -> Result<IndexMap<Value, Value>, Error> {
+    let mut members = IndexMap::new();
+    for item in value.try_iter()? {
+        if value.kind() == ValueKind::Map {
+            let member = value.get_item(&item)?;
+            members.insert(item, member);
+        } else {
+            let mut pair = item.try_iter()?;
+            match (pair.next(), pair.next(), pair.next()) {
+                (Some(key), Some(member), None) => members.insert(key, member),
+                _ => return Err(wrong("a map is updated from a map, or from pairs".to_owned())),
+            };
+        }
+        if members.len() > MOST_ITEMS {
+            return Err(too_many());
+        }
+    }
+    Ok(members)
+}
+
+/// A list or map of its own for what is one, so that it can change in place; tuples and all else are what they are.
+pub(super) fn fresh(value: Value) -> Result<Value, Error> {
+    match value.kind() {
+        ValueKind::String if value.as_str().is_some_and(|text| text.len() > LONGEST_TEXT) => Err(too_long()),
+        ValueKind::Seq | ValueKind::Iterable if !value.is_tuple() => {
+            let items = value.try_iter()?.take(MOST_ITEMS + 1).collect::<Vec<_>>();
+            if items.len() > MOST_ITEMS { Err(too_many()) } else { List::of(items) }
+        }
+        ValueKind::Map => Dict::of(members_of(&value)?),
+        _ => Ok(value),
+    }
 }
 
 fn map_method(state: &mut State, value: &Value, method: &str, args: &[Value]) -> Result<Value, Error> {
@@ -165,21 +325,12 @@ fn map_method(state: &mut State, value: &Value, method: &str, args: &[Value]) ->
             let (key,): (&Value,) = from_args(args)?;
             return Ok(Value::from(value.as_object().is_some_and(|map| map.get_value(key).is_some())));
         }
-        "copy" => return none(args).map(|()| value.clone()),
-        "update" | "setdefault" | "pop" | "popitem" | "clear" => return Err(in_place("map", method)),
+        "copy" => return none(args).and_then(|()| fresh(value.clone())),
         other => other,
     };
-    let made = minijinja_contrib::pycompat::unknown_method_callback(state, value, python3, args)?;
-    // Views print as lists in the templates' Python; an iterable that is printed would not.
-    match python3 {
-        "items" | "keys" | "values" => Ok(Value::from(made.try_iter()?.collect::<Vec<_>>())),
-        _ => Ok(made),
-    }
+    minijinja_contrib::pycompat::unknown_method_callback(state, value, python3, args)
 }
 
-fn in_place(what: &str, method: &str) -> Error {
-    let text = format!(
-        "a {what} cannot be changed in place here, so it has no `{method}`; make a new one, as in {{% set a = a + [x] %}}"
-    );
+fn wrong(text: String) -> Error {
     Error::new(ErrorKind::InvalidOperation, text)
 }

@@ -1,15 +1,27 @@
 //! What Jinja2 had and minijinja has not, said in minijinja's words before a template is compiled. Lines do not move.
 //!
-//! - `'%s-%d' % (a, b)`, Python's formatting operator: a text literal followed by `%` and an operand becomes the same
-//!   with a filter, `('…'|percent_format(a))`. Only literals: of anything else it cannot be told whether `%` is a
-//!   remainder, and minijinja's own message says what is wrong.
+//! - `a % b`, Python's operator: `__mod(a, b)`, which formats where `a` is a text.
+//! - `[…]` and `{…}`: `__list(…)` and `__dict(…)`, lists and maps that change in place, made anew each time.
+//! - `a + b`, `a * b`, `a ~ b` and slices: the same within `__fresh(…)`, for their results may be lists as well, and
+//!   texts have a longest.
+//! - `a.items` without a call: `__attr(a, 'items')`, for a map's methods go before its members; `a.__class__` as well,
+//!   for there are no objects of Python to have one.
 //! - `{% import 'a' as b %}` without `with context`: the file does not see what the template sees. Its name gets a
 //!   mark, by which the loader puts a prelude before it that makes those names undefined.
+//!
+//! The grammar is Jinja2's for expressions, as far as it takes to know what an operator applies to; whatever is not
+//! understood is left as it is, for the compiler to say what is wrong.
 
 use std::borrow::Cow;
 
-/// The filter that stands for the operator.
-pub(super) const FORMAT: &str = "percent_format";
+use super::tokens::{Token, tokens};
+
+/// The functions that rewritten templates call.
+pub(super) const MOD: &str = "__mod";
+pub(super) const LIST: &str = "__list";
+pub(super) const DICT: &str = "__dict";
+pub(super) const FRESH: &str = "__fresh";
+pub(super) const ATTRIBUTE: &str = "__attr";
 /// The filter that marks the name of a file that is imported without context.
 pub(super) const MARK: &str = "without_context";
 /// The mark.
@@ -17,6 +29,28 @@ const MARKED: &str = "without context: ";
 /// Makes the names of the context undefined.
 const PRELUDE: &str = "{% set properties = undefined_here %}{% set env = undefined_here %}{% set imports = undefined_here \
                        %}{% set name = undefined_here %}{% set type = undefined_here %}";
+
+/// How deep brackets are followed; the compiler refuses what is deeper as well.
+const DEEPEST: usize = 50;
+
+/// Methods of Python's maps: a member of that name is reached with `[…]` alone.
+const MAP_METHODS: &[&str] = &[
+    "clear",
+    "copy",
+    "fromkeys",
+    "get",
+    "has_key",
+    "items",
+    "iteritems",
+    "iterkeys",
+    "itervalues",
+    "keys",
+    "pop",
+    "popitem",
+    "setdefault",
+    "update",
+    "values",
+];
 
 /// A name with the mark.
 pub(super) fn marked(name: &str) -> String {
@@ -38,10 +72,7 @@ pub(super) fn compiled(source: &str, without_context: bool) -> String {
 }
 
 /// Rewrites a template.
-fn rewrite(source: &str) -> Cow<'_, str> {
-    if !source.contains('%') || !source.contains(['"', '\'']) {
-        return Cow::Borrowed(source);
-    }
+pub(super) fn rewrite(source: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut kept = 0;
     let mut at = 0;
@@ -57,8 +88,7 @@ fn rewrite(source: &str) -> Cow<'_, str> {
             at = raw_end(source, end);
             continue;
         }
-        let import = (close == "%}").then(|| import(inside)).flatten();
-        if let Some(changed) = import.or_else(|| expression(inside, 0)) {
+        if let Some(changed) = tag(inside, close == "%}") {
             out.push_str(&source[kept..start + 2]);
             out.push_str(&changed);
             kept = end;
@@ -70,23 +100,6 @@ fn rewrite(source: &str) -> Cow<'_, str> {
     }
     out.push_str(&source[kept..]);
     Cow::Owned(out)
-}
-
-/// An `import` or `from` tag without `with context`, with its file's name marked.
-fn import(inside: &str) -> Option<String> {
-    let body = inside.trim_start_matches(['-', '+']).trim_start();
-    let rest = body.strip_prefix("import").or_else(|| body.strip_prefix("from"))?;
-    let name = rest.trim_start();
-    if name.len() == rest.len() && !rest.starts_with(['"', '\'', '(']) {
-        return None;
-    }
-    let words = inside.trim_end_matches(['-', '+', ' ', '\t', '\n', '\r']).split_whitespace().rev();
-    if words.take(2).eq(["context", "with"]) {
-        return None;
-    }
-    let from = inside.len() - name.len();
-    let to = operand_end(inside.as_bytes(), from)?;
-    Some(format!("{}({}|{MARK}){}", &inside[..from], &inside[from..to], &inside[to..]))
 }
 
 /// The next `{{`, `{%` or `{#`, and how it closes.
@@ -106,7 +119,7 @@ fn tag_end(source: &str, from: usize, close: &str) -> usize {
     let (mut at, mut depth) = (from, 0usize);
     while at < bytes.len() {
         match bytes[at] {
-            b'"' | b'\'' => at = literal_end(bytes, at),
+            b'"' | b'\'' => at = super::tokens::literal_end(bytes, at),
             b'{' => {
                 depth += 1;
                 at += 1;
@@ -134,123 +147,341 @@ fn raw_end(source: &str, from: usize) -> usize {
     source.len()
 }
 
-/// One past the end of the text literal that begins at `at`.
-fn literal_end(bytes: &[u8], at: usize) -> usize {
-    let quote = bytes[at];
-    let mut end = at + 1;
-    while end < bytes.len() {
-        match bytes[end] {
-            b'\\' => end += 2,
-            byte if byte == quote => return end + 1,
-            _ => end += 1,
-        }
-    }
-    bytes.len()
-}
-
-/// The inside of a tag with the operator replaced, if it has one behind a literal.
-fn expression(inside: &str, depth: usize) -> Option<String> {
-    // Deeper than this minijinja's parser refuses as well.
-    if depth > 50 {
-        return None;
-    }
-    let bytes = inside.as_bytes();
-    let mut out = String::new();
-    let (mut kept, mut at) = (0, 0);
-    while at < bytes.len() {
-        if !matches!(bytes[at], b'"' | b'\'') {
-            at += 1;
-            continue;
-        }
-        let (start, end) = (at, literal_end(bytes, at));
-        at = end;
-        let operator = skip_space(bytes, end);
-        if bytes.get(operator) != Some(&b'%') || bytes.get(operator + 1) == Some(&b'}') {
-            continue;
-        }
-        let from = skip_space(bytes, operator + 1);
-        let Some(to) = operand_end(bytes, from) else { continue };
-        // What is between literal and operand is spaces and line ends; those are kept, for line numbers.
-        let between = format!("{}{}", &inside[end..operator], &inside[operator + 1..from]);
-        let operand = expression(&inside[from..to], depth + 1).unwrap_or_else(|| inside[from..to].to_owned());
-        out.push_str(&inside[kept..start]);
-        out.push_str(&format!("({}{between}|{FORMAT}({operand}))", &inside[start..end]));
-        (kept, at) = (to, to);
-    }
-    if kept == 0 {
-        return None;
-    }
-    out.push_str(&inside[kept..]);
-    Some(out)
-}
-
-fn skip_space(bytes: &[u8], mut at: usize) -> usize {
-    while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
-        at += 1;
-    }
-    at
-}
-
-/// One past the end of the operand that begins at `at`: a sign, something in brackets, a literal, a number or a
-/// name, and what follows it: attributes, items, calls, filters.
-fn operand_end(bytes: &[u8], mut at: usize) -> Option<usize> {
-    if matches!(bytes.get(at), Some(b'-' | b'+')) {
-        at = skip_space(bytes, at + 1);
-    }
-    let mut end = match bytes.get(at)? {
-        b'(' | b'[' | b'{' => group_end(bytes, at)?,
-        b'"' | b'\'' => literal_end(bytes, at),
-        byte if is_word(*byte) => word_end(bytes, at),
-        _ => return None,
+/// The inside of a tag rewritten; nothing if it stays as it is.
+fn tag(inside: &str, is_statement: bool) -> Option<String> {
+    let body = inside.strip_prefix(['-', '+']).unwrap_or(inside);
+    let head = &inside[..inside.len() - body.len()];
+    let (body, tail) = match body.strip_suffix(['-', '+']) {
+        Some(before) => (before, &body[before.len()..]),
+        None => (body, ""),
     };
-    loop {
-        let next = skip_space(bytes, end);
-        end = match bytes.get(next) {
-            Some(b'.') if bytes.get(next + 1).copied().is_some_and(is_word) => word_end(bytes, next + 1),
-            Some(b'(' | b'[') if next == end => group_end(bytes, next)?,
-            Some(b'|') => {
-                let name = skip_space(bytes, next + 1);
-                if !bytes.get(name).copied().is_some_and(is_word) {
-                    return None;
-                }
-                word_end(bytes, name)
-            }
-            _ => return Some(end),
-        };
-    }
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
-fn word_end(bytes: &[u8], mut at: usize) -> usize {
-    while bytes.get(at).copied().is_some_and(is_word) {
-        at += 1;
-    }
-    at
-}
-
-fn group_end(bytes: &[u8], mut at: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' | b'\'' => {
-                at = literal_end(bytes, at);
-                continue;
-            }
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            _ => {}
+    let mut parser = Parser { tokens: tokens(body)?, at: 0, depth: 0, changed: false };
+    let mut out = String::new();
+    if is_statement && matches!(parser.word(), Some("import" | "from")) {
+        let with_context = parser.tokens.iter().rev().map(|token| token.text).take(2).eq(["context", "with"]);
+        parser.copy(&mut out);
+        if !with_context && parser.at < parser.tokens.len() {
+            let name = parser.sum()?;
+            let text = name.trim_start();
+            out.push_str(&format!("{}({text}|{MARK})", &name[..name.len() - text.len()]));
+            parser.changed = true;
         }
-        at += 1;
     }
-    None
+    parser.sequence(&mut out)?;
+    if parser.at < parser.tokens.len() || !parser.changed {
+        return None;
+    }
+    let spaces = &body[body.trim_end().len()..];
+    Some(format!("{head}{out}{spaces}{tail}"))
+}
+
+/// Words that are no operands.
+fn is_keyword(word: &str) -> bool {
+    matches!(word, "and" | "or" | "not" | "in" | "is" | "if" | "else" | "elif" | "for" | "recursive")
+}
+
+/// Reads tokens and writes them again. A part that was read is the text before its first token and itself.
+struct Parser<'t> {
+    tokens: Vec<Token<'t>>,
+    at: usize,
+    depth: usize,
+    changed: bool,
+}
+
+impl<'t> Parser<'t> {
+    fn peek(&self) -> Option<&'t str> {
+        self.tokens.get(self.at).map(|token| token.text)
+    }
+
+    /// The next token if it is a word.
+    fn word(&self) -> Option<&'t str> {
+        self.peek().filter(|text| text.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+    }
+
+    /// Takes the next token: the space before it and its text.
+    fn take(&mut self) -> Option<Token<'t>> {
+        let token = self.tokens.get(self.at).copied()?;
+        self.at += 1;
+        Some(token)
+    }
+
+    fn copy(&mut self, out: &mut String) {
+        if let Some(token) = self.take() {
+            out.push_str(token.space);
+            out.push_str(token.text);
+        }
+    }
+
+    /// Everything up to a closing bracket or the end: sums where one begins, and whatever is between them.
+    fn sequence(&mut self, out: &mut String) -> Option<()> {
+        while let Some(next) = self.peek() {
+            match next {
+                ")" | "]" | "}" => return Some(()),
+                "-" | "+" | "(" | "[" | "{" => out.push_str(&self.sum()?),
+                _ if next.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '"' | '\''))
+                    && !is_keyword(next) =>
+                {
+                    out.push_str(&self.sum()?);
+                }
+                _ => self.copy(out),
+            }
+        }
+        Some(())
+    }
+
+    /// `a + b - c`.
+    fn sum(&mut self) -> Option<String> {
+        let mut left = self.joined()?;
+        while let Some(operator @ ("+" | "-")) = self.peek() {
+            left = self.operation(left, operator, Parser::joined)?;
+        }
+        Some(left)
+    }
+
+    /// `a ~ b`.
+    fn joined(&mut self) -> Option<String> {
+        let mut left = self.product()?;
+        while let Some(operator @ "~") = self.peek() {
+            left = self.operation(left, operator, Parser::product)?;
+        }
+        Some(left)
+    }
+
+    /// `a * b / c // d % e`.
+    fn product(&mut self) -> Option<String> {
+        let mut left = self.power()?;
+        while let Some(operator @ ("*" | "/" | "//" | "%")) = self.peek() {
+            left = self.operation(left, operator, Parser::power)?;
+        }
+        Some(left)
+    }
+
+    /// `a ** b`.
+    fn power(&mut self) -> Option<String> {
+        let mut left = self.unary()?;
+        while let Some(operator @ "**") = self.peek() {
+            left = self.operation(left, operator, Parser::unary)?;
+        }
+        Some(left)
+    }
+
+    /// One operator with its right side, and what they make of the left.
+    fn operation(
+        &mut self,
+        left: String,
+        operator: &str,
+        right: fn(&mut Parser<'t>) -> Option<String>,
+    ) -> Option<String> {
+        let space = self.take()?.space;
+        let right = right(self)?;
+        let function = match operator {
+            "%" => MOD,
+            "+" | "*" | "~" => FRESH,
+            _ => return Some(format!("{left}{space}{operator}{right}")),
+        };
+        self.changed = true;
+        let text = left.trim_start();
+        let before = &left[..left.len() - text.len()];
+        let between = if function == MOD { "," } else { operator };
+        Some(format!("{before}{function}({text}{space}{between}{right})"))
+    }
+
+    /// An operand with a sign, and with filters and tests, which apply to the signed.
+    fn unary(&mut self) -> Option<String> {
+        let mut operand = self.signed()?;
+        loop {
+            match self.peek() {
+                Some("|") => {
+                    self.copy(&mut operand);
+                    self.name(&mut operand)?;
+                    if self.peek() == Some("(") {
+                        self.group(&mut operand)?;
+                    }
+                }
+                Some("is") => {
+                    self.copy(&mut operand);
+                    if self.peek() == Some("not") {
+                        self.copy(&mut operand);
+                    }
+                    self.name(&mut operand)?;
+                    match self.peek() {
+                        Some("(") => self.group(&mut operand)?,
+                        Some(next)
+                            if !is_keyword(next)
+                                && next
+                                    .starts_with(|c: char| c.is_alphanumeric() || "_\"'[{".contains(c)) =>
+                        {
+                            operand.push_str(&self.primary()?);
+                        }
+                        _ => {}
+                    }
+                }
+                _ => return Some(operand),
+            }
+        }
+    }
+
+    /// The name of a filter or a test, which may have dots.
+    fn name(&mut self, out: &mut String) -> Option<()> {
+        self.word()?;
+        self.copy(out);
+        while self.peek() == Some(".") {
+            self.copy(out);
+            self.word()?;
+            self.copy(out);
+        }
+        Some(())
+    }
+
+    fn signed(&mut self) -> Option<String> {
+        let mut signs = String::new();
+        let mut plus = false;
+        while let Some(sign @ ("-" | "+")) = self.peek() {
+            let space = self.take()?.space;
+            signs.push_str(space);
+            // minijinja has no sign that changes nothing.
+            if sign == "-" {
+                signs.push('-');
+            } else {
+                plus = true;
+            }
+        }
+        self.changed |= plus;
+        Some(signs + &self.primary()?)
+    }
+
+    /// A literal, a name or something in brackets, with what follows it: attributes, items, calls.
+    fn primary(&mut self) -> Option<String> {
+        let mut operand = String::new();
+        match self.peek()? {
+            "(" => self.group(&mut operand)?,
+            bracket @ ("[" | "{") => {
+                let space = self.take()?.space;
+                let (function, inside) = match bracket {
+                    "[" => (LIST, self.items("]", false)?),
+                    _ => (DICT, self.items("}", true)?),
+                };
+                self.changed = true;
+                operand = format!("{space}{function}({inside})");
+            }
+            next if next.starts_with(['"', '\'']) => {
+                // Texts beside each other are one.
+                while self.peek().is_some_and(|next| next.starts_with(['"', '\''])) {
+                    self.copy(&mut operand);
+                }
+            }
+            next if next.starts_with(|c: char| c.is_alphanumeric() || c == '_') && !is_keyword(next) => {
+                self.copy(&mut operand);
+            }
+            _ => return None,
+        }
+        loop {
+            match self.peek() {
+                Some(".") => self.attribute(&mut operand)?,
+                Some("(") => self.group(&mut operand)?,
+                Some("[") => self.subscript(&mut operand)?,
+                _ => return Some(operand),
+            }
+        }
+    }
+
+    fn attribute(&mut self, operand: &mut String) -> Option<()> {
+        let mut dot = String::new();
+        self.copy(&mut dot);
+        let name = self.take()?;
+        let is_method =
+            (MAP_METHODS.contains(&name.text) && self.peek() != Some("(")) || name.text.starts_with("__");
+        if !is_method || !name.space.is_empty() || dot.len() > 1 {
+            operand.push_str(&dot);
+            operand.push_str(name.space);
+            operand.push_str(name.text);
+            return Some(());
+        }
+        self.changed = true;
+        let text = operand.trim_start();
+        let before = &operand[..operand.len() - text.len()];
+        *operand = format!("{before}{ATTRIBUTE}({text}, '{}')", name.text);
+        Some(())
+    }
+
+    fn subscript(&mut self, operand: &mut String) -> Option<()> {
+        let mut inside = String::new();
+        self.copy(&mut inside);
+        self.deeper()?;
+        let from = self.at;
+        self.sequence(&mut inside)?;
+        let mut depth = 0usize;
+        let is_slice = self.tokens[from..self.at].iter().any(|token| match token.text {
+            "(" | "[" | "{" => {
+                depth += 1;
+                false
+            }
+            ")" | "]" | "}" => {
+                depth = depth.saturating_sub(1);
+                false
+            }
+            text => depth == 0 && text == ":",
+        });
+        self.close("]", &mut inside)?;
+        if is_slice {
+            self.changed = true;
+            let text = operand.trim_start();
+            let before = &operand[..operand.len() - text.len()];
+            *operand = format!("{before}{FRESH}({text}{inside})");
+        } else {
+            operand.push_str(&inside);
+        }
+        Some(())
+    }
+
+    /// Something in parentheses: arguments, a tuple, an expression.
+    fn group(&mut self, out: &mut String) -> Option<()> {
+        self.copy(out);
+        self.deeper()?;
+        self.sequence(out)?;
+        self.close(")", out)
+    }
+
+    /// The items of a list or map as arguments: a colon between key and value becomes a comma, one at the end goes.
+    fn items(&mut self, end: &str, is_map: bool) -> Option<String> {
+        self.deeper()?;
+        let mut out = String::new();
+        while let Some(next) = self.peek() {
+            match next {
+                _ if next == end => break,
+                ":" if is_map => {
+                    out.push_str(self.take()?.space);
+                    out.push(',');
+                }
+                "," if self.tokens.get(self.at + 1).is_some_and(|token| token.text == end) => {
+                    out.push_str(self.take()?.space);
+                }
+                "," => self.copy(&mut out),
+                ":" | ")" | "]" | "}" => return None,
+                "-" | "+" | "(" | "[" | "{" => out.push_str(&self.sum()?),
+                _ if next.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '"' | '\''))
+                    && !is_keyword(next) =>
+                {
+                    out.push_str(&self.sum()?);
+                }
+                _ => self.copy(&mut out),
+            }
+        }
+        let token = self.take()?;
+        self.depth -= 1;
+        out.push_str(token.space);
+        (token.text == end).then_some(out)
+    }
+
+    fn deeper(&mut self) -> Option<()> {
+        self.depth += 1;
+        (self.depth <= DEEPEST).then_some(())
+    }
+
+    fn close(&mut self, bracket: &str, out: &mut String) -> Option<()> {
+        self.depth -= 1;
+        (self.peek()? == bracket).then(|| self.copy(out))
+    }
 }
 
 #[cfg(test)]
@@ -260,14 +491,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn literals_alone_are_rewritten() {
-        let same = |text: &str| assert_eq!(rewrite(text), text);
-        same("{{ 7 % 3 }} '%s' % x {% if 'a' %}b{% endif %}");
-        same("{# '%s' % x #} {% raw %}{{ '%s' % x }}{% endraw %}");
-        same("{{ '%' }} {% set a = 'x' %}");
-        assert_eq!(rewrite("{{ '%s' % x }}"), "{{ ('%s'  |percent_format(x)) }}");
-        assert_eq!(rewrite("{{ '%s' %x.y[0]|upper + 1 }}"), "{{ ('%s' |percent_format(x.y[0]|upper)) + 1 }}");
-        assert_eq!(rewrite("{{ {'a': '%s' % (1, ')')} }}"), "{{ {'a': ('%s'  |percent_format((1, ')')))} }}");
+    fn operators_and_literals_are_rewritten() {
+        for (source, expected) in [
+            ("{{ a }} '%s' % x {% if 'a' %}b{% endif %}", "{{ a }} '%s' % x {% if 'a' %}b{% endif %}"),
+            (
+                "{# '%s' % x #} {% raw %}{{ '%s' % x }}{% endraw %}",
+                "{# '%s' % x #} {% raw %}{{ '%s' % x }}{% endraw %}",
+            ),
+            ("{{ '%' }} {% set a = 'x' -%}", "{{ '%' }} {% set a = 'x' -%}"),
+            ("{{ '%s' % x }}", "{{ __mod('%s' , x) }}"),
+            ("{{ 'a%s' % x.y[0]|upper + 1 }}", "{{ __fresh(__mod('a%s' , x.y[0]|upper) + 1) }}"),
+            ("{{ 7 % 3 is odd }}", "{{ __mod(7 , 3 is odd) }}"),
+            ("{{ a * b % c - d }}", "{{ __mod(__fresh(a * b) , c) - d }}"),
+            ("{%- set l = [1, [a if b else c,],] -%}", "{%- set l = __list(1, __list(a if b else c)) -%}"),
+            ("{{ {'a': '%s' % (1, ')'), b: {}} }}", "{{ __dict('a', __mod('%s' , (1, ')')), b, __dict()) }}"),
+            ("{% for k, v in d.items() if k in [1] %}", "{% for k, v in d.items() if k in __list(1) %}"),
+            (
+                "{{ d.items }} {{ x[1:] }} {{ x[y[1:2]] }}",
+                "{{ __attr(d, 'items') }} {{ __fresh(x[1:]) }} {{ x[__fresh(y[1:2])] }}",
+            ),
+            (
+                "{% macro m(a, b=[]) %}{{ -a.b(c=1)|f(1) }}",
+                "{% macro m(a, b=__list()) %}{{ -a.b(c=1)|f(1) }}",
+            ),
+            ("{{ [1 }}", "{{ [1 }}"),
+            ("{{ +5 - -a }}", "{{ 5 - -a }}"),
+            (
+                "{{ x is divisibleby 3 }}{{ 1 if x is not none else 'b' }}",
+                "{{ x is divisibleby 3 }}{{ 1 if x is not none else 'b' }}",
+            ),
+        ] {
+            assert_eq!(rewrite(source), expected, "{source}");
+        }
     }
 
     #[test]
@@ -288,7 +543,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
-        fn any_text_is_taken_and_lines_stay(text in "(\\{\\{|\\}\\}|\\{%|%\\}|\\{#|#\\}|'|\"|%|\\(|\\)|x|é|\\\\|raw|endraw| |\n|\\|){0,24}") {
+        fn any_text_is_taken_and_lines_stay(text in "(\\{\\{|\\}\\}|\\{%|%\\}|\\{#|#\\}|'|\"|%|\\(|\\)|\\[|\\]|:|,|\\.items|x|é|\\\\|raw|import|is|endraw| |\n|\\||\\+){0,24}") {
             let rewritten = rewrite(&text);
             prop_assert_eq!(rewritten.matches('\n').count(), text.matches('\n').count());
         }
