@@ -24,8 +24,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("indexer", &["schema", "check", "catalog", "worker"]),
     ("github", &["schema"]),
     ("server", &["schema", "wire", "check", "catalog", "indexer", "worker"]),
-    // They drive programs from outside and know none of our crates.
-    ("benches", &[]),
+    ("samples", &[]),
+    // They drive programs from outside and know none of the product's crates.
+    ("benches", &["samples"]),
     ("xtask", &[]),
 ];
 

@@ -15,7 +15,9 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::generate::{self, Template};
+use samples::Template;
+
+use crate::generate;
 use crate::git_http::GitRemote;
 use crate::index::REGISTRY;
 use crate::process;
@@ -174,7 +176,7 @@ fn installed(tool: &str) -> bool {
 fn kinds(server: &Server, files: &Path, templates: &[Template]) -> anyhow::Result<Vec<Kind>> {
     let (mut resolve, mut by_reference, mut by_digest) = (Vec::new(), Vec::new(), Vec::new());
     for template in templates.iter().cycle().take(PATHS) {
-        let reference = format!("{REGISTRY}/{}/{}:v1", template.collection, template.name);
+        let reference = format!("{REGISTRY}/{}:v1", template.directory());
         let path = format!("/api/v1/resolve?ref={reference}");
         let answer = serde_json::from_slice::<Value>(&fetch(&server.address, &path)?)?;
         let file =
@@ -228,9 +230,9 @@ fn processing(
     progress("process");
     let template = templates
         .iter()
-        .find(|template| template.entry.ends_with(".yaml"))
+        .find(|template| template.kind == samples::Kind::Kubernetes)
         .context("no Kubernetes Template")?;
-    let path = format!("/api/v1/templates/{REGISTRY}/{}/{}:v1/-/process", template.collection, template.name);
+    let path = format!("/api/v1/templates/{REGISTRY}/{}:v1/-/process", template.directory());
     let script = directory.join("process.lua");
     std::fs::write(&script, wrk::posts(&path, "{\"parameters\":{\"NAME\":\"bench\"}}"))?;
     wrk::run(&script, &server.address, 1, Some(1))?;

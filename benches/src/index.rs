@@ -67,7 +67,7 @@ fn index(
     if verify {
         for template in &generated.templates {
             for version in &template.versions {
-                let reference = format!("{REGISTRY}/{}/{}:={version}", template.collection, template.name);
+                let reference = format!("{REGISTRY}/{}:={version}", template.directory());
                 let status = get(&server.address, &format!("/api/v1/resolve?ref={reference}"))?.status;
                 ensure!(status == 200, "{reference} is not served: {status}");
             }

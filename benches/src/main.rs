@@ -1,6 +1,6 @@
 //! `formwork-bench`: figures of the release binary beside the peers it is compared to, in the same run.
 //!
-//! It drives programs from outside (formwork, git, nginx, wrk) and must not know any crate of ours. Every part is
+//! It drives programs from outside (formwork, git, nginx, wrk) and must not know any crate of the product. Every part is
 //! bounded in time, stays on the loopback interface and ends what it started. Ratios decide, for absolute times say
 //! as much about the machine; kept figures are in `benches/README.md`.
 
@@ -30,6 +30,9 @@ use clap::{Args, Parser, Subcommand};
 
 use report::{Section, say};
 
+/// Versions a template of a catalogue has at the most.
+const CATALOGUE_VERSIONS: usize = 4;
+
 /// Measures formwork beside its peers
 #[derive(Debug, Parser)]
 #[command(name = "formwork-bench", max_term_width = 100)]
@@ -40,15 +43,21 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a Git repository of templates: same seed, same commit
+    /// Make Git repositories of templates: same numbers, same commits
+    #[command(
+        after_help = "With --templates a catalogue of several registries is made, and `formwork serve` is told of each:\n\n  formwork-bench generate --templates 5000 /tmp/catalogue | xargs formwork serve"
+    )]
     Generate {
-        /// How many versions
+        /// One registry of so many versions
         #[arg(long, default_value_t = 1_000)]
         versions: usize,
+        /// A catalogue of so many templates over several registries, in place of one registry
+        #[arg(long, conflicts_with = "versions")]
+        templates: Option<usize>,
         /// What decides everything else
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// The bare repository to make
+        /// The bare repository to make, or the directory for those of a catalogue
         directory: PathBuf,
     },
     /// Time to index, beside `git clone --bare` and reading the same blobs
@@ -121,7 +130,14 @@ impl UnderTest {
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
-        Command::Generate { versions, seed, directory } => {
+        Command::Generate { templates: Some(templates), seed, directory, .. } => {
+            for (name, generated) in generate::catalogue(&directory, templates, CATALOGUE_VERSIONS, seed)? {
+                let path = generated.repository.path().canonicalize()?;
+                say(format_args!("--registry {name}=file://{}", path.display()));
+            }
+            Ok(())
+        }
+        Command::Generate { versions, seed, directory, .. } => {
             let generated = generate::generate(&directory, versions, seed)?;
             say(format_args!(
                 "{} {} versions of {} templates",

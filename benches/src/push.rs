@@ -79,19 +79,19 @@ fn pushes(program: &Path, versions: usize, rounds: usize) -> anyhow::Result<Vec<
     std::thread::sleep(Duration::from_secs(2 + versions as u64 / 2_000));
     let places = generated.templates.iter().map(|template| {
         let version = template.versions.first().cloned().unwrap_or_default();
-        (template.collection, template.name.clone(), version)
+        (template.directory(), template.name.clone(), version)
     });
     let places = places.collect::<Vec<_>>();
     let mut took = Vec::with_capacity(rounds);
     for round in 0..rounds {
         // All over the registry, never twice the same.
-        let (collection, name, version) = &places[(round * 7919 + 3) % places.len()];
+        let (place, name, version) = &places[(round * 7919 + 3) % places.len()];
         let text = format!("# {name}\n\nPush {round}.\n");
-        let directory = format!("{collection}/{name}/{version}");
+        let directory = format!("{place}/{version}");
         generated
             .repository
             .commit(Commit::default().file(&format!("{directory}/README.md"), text.clone()))?;
-        let file = format!("/api/v1/templates/{REGISTRY}/{collection}/{name}:={version}/-/files/README.md");
+        let file = format!("/api/v1/templates/{REGISTRY}/{place}:={version}/-/files/README.md");
         let pushed = Instant::now();
         let told = deliver(&server.address, round)?;
         let said = String::from_utf8_lossy(&told.body);

@@ -29,7 +29,7 @@ pub(crate) fn run(program: &Path, versions: usize, rounds: usize) -> anyhow::Res
     server.stop()?;
 
     let first = generated.templates.first().context("a registry without a template")?;
-    let resolve = format!("/api/v1/resolve?ref={REGISTRY}/{}/{}", first.collection, first.name);
+    let resolve = format!("/api/v1/resolve?ref={REGISTRY}/{}", first.directory());
     let (mut ready, mut resolved, mut memory) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=rounds {
         progress(format_args!("start {round} of {rounds}"));

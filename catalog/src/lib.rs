@@ -87,7 +87,7 @@ pub use publication::{
     Facts, FileEntry, Introduced, Part, Publication, PublishedCollection, PublishedVersion, SyncFailure,
 };
 pub use report::{NeededReference, Report, ReportState, ReportedVersion};
-pub use search::{Cursor, FacetCount, Facets, Hit, Query, SearchAnswer, Snippet};
+pub use search::{Cursor, CursorError, FacetCount, Facets, Hit, Query, SearchAnswer, Snippet};
 pub use snapshot::{
     CollectionSnapshot, Counts, Health, Purge, RegistrySnapshot, Snapshot, Standing, TemplateSnapshot,
     VersionSnapshot, Viewer,

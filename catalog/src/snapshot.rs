@@ -389,12 +389,15 @@ pub enum Health {
 }
 
 impl Health {
-    /// The lower-case word for it.
+    /// Every health, best first.
+    pub const ALL: [Health; 3] = [Health::Healthy, Health::Warnings, Health::Broken];
+
+    /// The word in queries and answers: what the worst findings are.
     pub const fn as_str(self) -> &'static str {
         match self {
             Health::Healthy => "healthy",
             Health::Warnings => "warnings",
-            Health::Broken => "broken",
+            Health::Broken => "errors",
         }
     }
 }

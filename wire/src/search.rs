@@ -15,7 +15,7 @@ pub struct SearchAnswer {
     pub total: u64,
     /// The hits of this page, best first.
     pub hits: Vec<Hit>,
-    /// The value of `cursor` for the next page; absent on the last.
+    /// The value of `cursor` for the next page; absent on the last. It holds whatever is published meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// How the matches spread.
@@ -83,7 +83,8 @@ pub struct Marked {
     pub marked: bool,
 }
 
-/// How the matches spread over what they can be narrowed by.
+/// How the matches spread over what they can be narrowed by, by the names of the parameters. Each of `kind`,
+/// `registry`, `collection` and `health` counts as if it were not narrowed by itself; `has` and `tag` count the matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Facets {
     /// By kind.
@@ -92,6 +93,15 @@ pub struct Facets {
     pub registry: Vec<Facet>,
     /// By collection; `/` is the root.
     pub collection: Vec<Facet>,
+    /// By health: `healthy`, `warnings`, `errors`.
+    #[serde(default)]
+    pub health: Vec<Facet>,
+    /// By the kinds of objects they make.
+    #[serde(default)]
+    pub has: Vec<Facet>,
+    /// By tag.
+    #[serde(default)]
+    pub tag: Vec<Facet>,
 }
 
 /// One value and how many matches have it.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use schema::reference::Location;
 use schema::{Digest, RegistryName};
 
 use super::{Catalog, Inner, Published, Purged};
@@ -183,6 +184,12 @@ impl Inner {
         transaction.write_reports(&attached, generation, at).await?;
         transaction.commit().await?;
         drop(connection);
+        // Searches tell of health, so the index takes up what has another one.
+        behind.templates.extend(attached.changes.iter().map(|change| Location {
+            registry: name.clone(),
+            collection: change.collection.clone(),
+            template: change.template.clone(),
+        }));
         self.swap(generation, &name, Some(attached.registry));
         self.clone().follow(&mut behind).await?;
         Ok(attached.reports.len())

@@ -13,11 +13,12 @@ use super::{ask, words};
 use crate::snapshot::TemplateSnapshot;
 
 /// Raise when documents are made differently though the schema is the same.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Bytes of a README that are indexed.
 pub(crate) const README: usize = 64 << 10;
-/// Bytes of description and README that snippets are cut from.
+/// Bytes of description and README that snippets are cut from, and of parameters.
 const EXCERPT: usize = 8 << 10;
+const EXCERPT_PARAMETERS: usize = 2 << 10;
 /// What stands for the root collection, which has no name.
 pub(super) const ROOT: &str = "/";
 
@@ -29,9 +30,14 @@ pub(super) struct Fields {
     pub(super) registry: Field,
     pub(super) collection: Field,
     pub(super) kind: Field,
+    pub(super) health: Field,
+    /// Kinds of objects in lower case, to narrow by, and as they are written, to be counted.
     pub(super) object_kind: Field,
-    /// The name without case and joints.
+    pub(super) object: Field,
+    pub(super) tag: Field,
+    /// The name without case and joints, and the same by stems.
     pub(super) whole: Field,
+    pub(super) whole_stems: Field,
     pub(super) name: Field,
     pub(super) name_stems: Field,
     /// Every word but the README's, as written: for beginnings of words and for finding out what was mistyped.
@@ -43,10 +49,31 @@ pub(super) struct Fields {
     pub(super) place: Field,
     pub(super) parameters: Field,
     pub(super) readme: Field,
+    /// Words that stand beside each other in a title, a tag, or the description, by their stems.
+    pub(super) pairs: Field,
     pub(super) excerpt: Field,
-    /// The first bytes of the name and a number from the key: what hits of one score are ordered by.
+    /// The first bytes of the name, its length, and a number from the key: what hits of one score are ordered by.
     pub(super) order_name: Field,
+    pub(super) order_length: Field,
     pub(super) order_key: Field,
+    /// How many words the name has: of two templates that are found alike, the one with less to its name is the more
+    /// general.
+    pub(super) name_words: Field,
+    /// 0 in use, 1 deprecated, 2 withdrawn.
+    pub(super) standing: Field,
+}
+
+impl Fields {
+    /// The fields that say what a template is: how rare a word is, is told by these. Every other template has a
+    /// parameter for its memory; that makes no description with the word less telling.
+    pub(super) fn telling(&self) -> [Field; 6] {
+        [self.name_stems, self.title, self.tags, self.description, self.objects, self.place]
+    }
+
+    /// All fields whose words are stems.
+    pub(super) fn texts(&self) -> impl Iterator<Item = Field> + use<> {
+        self.telling().into_iter().chain([self.parameters, self.readme])
+    }
 }
 
 /// The schema and its fields.
@@ -66,10 +93,14 @@ pub(super) fn schema() -> (Schema, Fields) {
         registry: builder.add_text_field("registry", facet()),
         collection: builder.add_text_field("collection", facet()),
         kind: builder.add_text_field("kind", facet()),
+        health: builder.add_text_field("health", facet()),
         object_kind: builder.add_text_field("object_kind", STRING),
+        object: builder.add_text_field("object", TextOptions::default().set_fast("raw")),
+        tag: builder.add_text_field("tag", facet()),
         whole: builder.add_text_field("whole", STRING),
+        whole_stems: builder.add_text_field("whole_stems", STRING),
         name: builder.add_text_field("name", plain()),
-        name_stems: builder.add_text_field("name_stems", text(words::STEMS, IndexRecordOption::Basic)),
+        name_stems: builder.add_text_field("name_stems", stems()),
         words: builder.add_text_field("words", plain()),
         title: builder.add_text_field("title", stems()),
         description: builder.add_text_field("description", stems()),
@@ -78,9 +109,13 @@ pub(super) fn schema() -> (Schema, Fields) {
         place: builder.add_text_field("place", stems()),
         parameters: builder.add_text_field("parameters", stems()),
         readme: builder.add_text_field("readme", stems()),
+        pairs: builder.add_text_field("pairs", STRING),
         excerpt: builder.add_text_field("excerpt", STORED),
         order_name: builder.add_u64_field("order_name", number()),
+        order_length: builder.add_u64_field("order_length", number()),
         order_key: builder.add_u64_field("order_key", number()),
+        name_words: builder.add_u64_field("name_words", number()),
+        standing: builder.add_u64_field("standing", number()),
     };
     (builder.build(), fields)
 }
@@ -89,7 +124,8 @@ pub(super) fn schema() -> (Schema, Fields) {
 pub(super) fn fingerprint() -> String {
     let (schema, _) = schema();
     let schema = serde_json::to_string(&schema).expect("a schema is plain data");
-    let text = format!("{FORMAT} {} {README} {EXCERPT} {schema}", tantivy::version_string());
+    let text =
+        format!("{FORMAT} {} {README} {EXCERPT} {EXCERPT_PARAMETERS} {schema}", tantivy::version_string());
     Digest::of(text.as_bytes()).hex()[..16].to_owned()
 }
 
@@ -118,20 +154,29 @@ pub(super) fn document(
     add(fields.registry, location.registry.canonical());
     add(fields.collection, collection);
     add(fields.kind, version.kind.as_str());
-    add(fields.whole, &words::whole(name));
+    add(fields.health, version.health().as_str());
+    let whole = words::whole(name);
+    add(fields.whole, &whole);
+    words::whole_stems(name).iter().for_each(|stems| add(fields.whole_stems, stems));
     add(fields.name, name);
     add(fields.name_stems, name);
     add(fields.title, facts.title.as_deref().unwrap_or_default());
-    add(fields.description, facts.description.as_deref().unwrap_or_default());
+    let description = facts.description.as_deref().unwrap_or_default();
+    add(fields.description, description);
+    let titled = [facts.title.as_deref().unwrap_or_default(), description];
+    for text in titled.into_iter().chain(facts.tags.iter().map(String::as_str)) {
+        words::pairs(text).iter().for_each(|pair| add(fields.pairs, pair));
+    }
     add(fields.place, &place);
     add(fields.parameters, &parameters);
     add(fields.readme, &readme);
     for kind in &facts.object_kinds {
         add(fields.object_kind, &kind.to_lowercase());
+        add(fields.object, kind);
     }
+    facts.tags.iter().for_each(|tag| add(fields.tag, tag));
     let tags = facts.tags.join(" ");
     let objects = facts.object_kinds.join(" ");
-    let description = facts.description.as_deref().unwrap_or_default();
     add(fields.tags, &tags);
     add(fields.objects, &objects);
     let kind = version.kind.title();
@@ -147,8 +192,19 @@ pub(super) fn document(
     ] {
         add(fields.words, text);
     }
-    add(fields.excerpt, beginning(&format!("{}\n{readme}", plain_text(description)), EXCERPT));
+    let texts = format!("{}\n{readme}", plain_text(description));
+    let parameters = plain_text(&parameters);
+    let excerpt = format!("{}\n{}", beginning(&texts, EXCERPT), beginning(&parameters, EXCERPT_PARAMETERS));
+    add(fields.excerpt, &excerpt);
+    let standing = match (&version.withdrawn, &version.deprecated) {
+        (Some(_), _) => 2,
+        (None, Some(_)) => 1,
+        (None, None) => 0,
+    };
+    document.add_u64(fields.standing, standing);
+    document.add_u64(fields.name_words, words::runs(name).len() as u64);
     document.add_u64(fields.order_name, name_order(name));
+    document.add_u64(fields.order_length, whole.len() as u64);
     document.add_u64(fields.order_key, key_order(&key));
     Some(document)
 }

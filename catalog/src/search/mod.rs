@@ -10,11 +10,14 @@
 //! even if the index still has it. Between the swap of the snapshot and the commit of the index (milliseconds) the
 //! total may count it.
 //!
-//! `words` says what a word is, `ask` reads what was typed, `find` makes a query of it, `collect` goes through the
-//! matches, `document` is what is indexed, `seen` is the index as a viewer sees it, `snippet` cuts the part that shows why.
+//! `words` says what a word is, `ask` reads what was typed, `find` makes a query of it, `basis` says how rare its words
+//! are, `collect` goes through the matches, `cursor` is where to go on, `document` is what is indexed, `seen` is the index
+//! as a viewer sees it, `snippet` cuts the part that shows why.
 
 mod ask;
+mod basis;
 mod collect;
+mod cursor;
 pub(crate) mod document;
 mod find;
 mod seen;
@@ -24,7 +27,6 @@ mod words;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -34,12 +36,13 @@ use tantivy::schema::Value;
 use tantivy::{Index as TantivyIndex, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term};
 
 pub use ask::Query;
+pub use cursor::{Cursor, CursorError};
 pub use snippet::Snippet;
 
 use crate::error::{OpenError, WriteError};
 use crate::faults::{Faults, Point};
 use crate::snapshot::{Health, Snapshot, TemplateSnapshot, Viewer};
-use collect::{Collect, Rank};
+use collect::{Collect, Counts};
 use document::Fields;
 use seen::Seen;
 
@@ -94,8 +97,8 @@ pub struct Hit {
     pub snippet: Option<Snippet>,
 }
 
-/// How many hits there are by registry, collection and kind; each as if its own filter were lifted. The most
-/// frequent value first, then by name.
+/// How many hits there are by what they can be narrowed by: registries, collections, kinds and healths each as if its
+/// own filter were lifted, objects and tags among the hits. The most frequent value first, then by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facets {
     /// By registry, in canonical spelling.
@@ -104,6 +107,12 @@ pub struct Facets {
     pub collections: Vec<FacetCount>,
     /// By kind, in its word for queries.
     pub kinds: Vec<FacetCount>,
+    /// By health.
+    pub healths: Vec<FacetCount>,
+    /// By the kinds of objects they make.
+    pub objects: Vec<FacetCount>,
+    /// By tag.
+    pub tags: Vec<FacetCount>,
 }
 
 /// How many hits have one value.
@@ -113,35 +122,6 @@ pub struct FacetCount {
     pub value: String,
     /// How many.
     pub count: u64,
-}
-
-/// A place in a list of hits. Holds while nothing is published; after that, hits may be skipped or repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cursor(Rank);
-
-/// A text that is no cursor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this is no cursor of a search; start again without it")]
-pub struct CursorError;
-
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:08x}{:016x}{:016x}", self.0.score, self.0.name, self.0.key)
-    }
-}
-
-impl FromStr for Cursor {
-    type Err = CursorError;
-
-    fn from_str(text: &str) -> Result<Self, CursorError> {
-        if text.len() != 40 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(CursorError);
-        }
-        let number =
-            |range: std::ops::Range<usize>| u64::from_str_radix(&text[range], 16).map_err(|_| CursorError);
-        let score = u32::try_from(number(0..8)?).map_err(|_| CursorError)?;
-        Ok(Cursor(Rank { score, name: number(8..24)?, key: number(24..40)? }))
-    }
 }
 
 /// What to do about a template or a registry.
@@ -341,42 +321,66 @@ impl Index {
             snapshot.visible(viewer).map(|registry| registry.name.canonical().to_owned()).collect::<Vec<_>>();
         visible.sort();
         let seen = Seen::new(&searcher, &self.fields, &visible)?;
-        let terms = find::correct(&seen, &asked)?;
-        let kinds =
-            asked.kinds.take().map(|kinds| kinds.into_iter().map(|kind| kind.as_str().to_owned()).collect());
+        let terms = match &query.after {
+            Some(cursor) => find::Terms {
+                corrected: (cursor.words != asked.terms).then(|| cursor.words.join(" ")),
+                words: cursor.words.clone(),
+            },
+            None => find::correct(&seen, &asked)?,
+        };
+        let basis = match &query.after {
+            Some(cursor) => cursor.basis.clone(),
+            None => seen.basis(&terms.words)?,
+        };
+        let words = |values: Option<Vec<&'static str>>| {
+            values.map(|values| values.into_iter().map(str::to_owned).collect::<Vec<_>>())
+        };
+        let kinds = asked.kinds.as_ref().map(|kinds| kinds.iter().map(|kind| kind.as_str()).collect());
+        let healths =
+            asked.healths.as_ref().map(|healths| healths.iter().map(|health| health.as_str()).collect());
         let collect = Collect {
             visible,
-            filters: [asked.registries.take(), asked.collections.take(), kinds],
+            filters: [asked.registries.take(), asked.collections.take(), words(kinds), words(healths)],
+            by_score: !terms.words.is_empty(),
             // One more tells whether there is a next page.
             hits: query.hits() + 1,
-            after: query.after.map(|Cursor(rank)| rank),
+            after: query.after.as_ref().map(|cursor| cursor.rank),
         };
+        let statistics = find::statistics(&self.fields, &terms.words, &basis);
         let ask = |all| {
-            let query = find::query(&self.fields, &terms.words, &asked.has, all);
-            searcher.search_with_statistics_provider(&query, &collect, &seen)
+            let query = find::query(&self.fields, &terms.words, &asked, all);
+            searcher.search_with_statistics_provider(&query, &collect, &statistics)
         };
-        let mut collected = ask(true)?;
-        let nothing = collected.facets.iter().all(std::collections::BTreeMap::is_empty);
-        if nothing && terms.words.len() > 1 {
-            collected = ask(false)?;
-            if collected.total > 0 {
-                asked.notes.push("no template has all of these words; these have some".to_owned());
-            }
+        let mut all = query.after.as_ref().is_none_or(|cursor| cursor.all);
+        let mut collected = ask(all)?;
+        let nothing = collected.filtered.iter().all(Counts::is_empty);
+        if all && nothing && terms.words.len() > 1 && query.after.is_none() {
+            all = false;
+            collected = ask(all)?;
+        }
+        if !all && collected.total > 0 {
+            asked.notes.push("no template has all of these words; these have some".to_owned());
         }
         let more = collected.best.len() > query.hits();
         collected.best.truncate(query.hits());
-        let next = collected.best.last().filter(|_| more).map(|(rank, _)| Cursor(*rank));
+        let next = collected.best.last().filter(|_| more).map(|(rank, _)| Cursor {
+            rank: *rank,
+            words: terms.words.clone(),
+            all,
+            basis: basis.clone(),
+        });
         let matcher = snippet::Matcher::new(&terms.words);
         let mut hits = Vec::with_capacity(collected.best.len());
         for (_, address) in &collected.best {
             let document = searcher.doc::<TantivyDocument>(*address)?;
             hits.extend(self.hit(&document, snapshot, viewer, &matcher));
         }
-        let [registries, collections, kinds] = collected.facets.map(facet);
+        let [registries, collections, kinds, healths] = collected.filtered.map(facet);
+        let [objects, tags] = collected.counted.map(facet);
         Ok(SearchAnswer {
             hits,
             total: collected.total,
-            facets: Facets { registries, collections, kinds },
+            facets: Facets { registries, collections, kinds, healths, objects, tags },
             corrected: terms.corrected,
             notes: asked.notes,
             next,
@@ -426,7 +430,7 @@ pub(crate) fn from_spelled(registry: &str, collection: &str, template: &str) -> 
     Some(Location { registry: registry.parse().ok()?, collection, template: template.parse().ok()? })
 }
 
-fn facet(counts: std::collections::BTreeMap<String, u64>) -> Vec<FacetCount> {
+fn facet(counts: Counts) -> Vec<FacetCount> {
     let mut counts = counts.into_iter().map(|(value, count)| FacetCount { value, count }).collect::<Vec<_>>();
     counts.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.value.cmp(&b.value)));
     counts.truncate(MOST_VALUES);

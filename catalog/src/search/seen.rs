@@ -4,30 +4,14 @@
 //! follows from all documents that have it; so these are asked here, where documents of hidden registries are left
 //! out. Where the viewer sees every registry of the index, which is most often, the index's own figures are the same
 //! and are taken.
-//!
-//! Lengths of texts are compared with a usual length and not with the average of the index, which would tell of what
-//! is hidden and would change with every publication.
 
 use tantivy::columnar::StrColumn;
-use tantivy::query::Bm25StatisticsProvider;
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
+use super::basis::Basis;
 use super::document::Fields;
-
-/// Tokens of a text of usual length, by field; a document above it counts a little less for each word.
-fn usual_length(fields: &Fields, field: Field) -> u64 {
-    let lengths = [
-        (fields.title, 4),
-        (fields.tags, 3),
-        (fields.objects, 4),
-        (fields.place, 6),
-        (fields.description, 12),
-        (fields.parameters, 60),
-        (fields.readme, 300),
-    ];
-    lengths.into_iter().find(|(known, _)| *known == field).map_or(1, |(_, length)| length)
-}
+use super::words;
 
 /// The index as one viewer sees it.
 pub(super) struct Seen<'a> {
@@ -98,26 +82,37 @@ impl<'a> Seen<'a> {
         }
         Ok(false)
     }
-}
 
-impl Bm25StatisticsProvider for Seen<'_> {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        Ok(usual_length(self.fields, field) * self.total_num_docs()?)
+    /// How rare each of these words is among what is seen.
+    pub(super) fn basis(&self, words: &[String]) -> tantivy::Result<Basis> {
+        let documents = self.documents();
+        let mut frequencies = Vec::with_capacity(words.len());
+        for word in words {
+            let mut most = 0;
+            for stem in words::stems_of(word) {
+                for field in self.fields.telling() {
+                    most = most.max(self.frequency(&Term::from_field_text(field, &stem))?);
+                }
+            }
+            // Documents that were replaced and not merged away yet are in the one figure and not in the other.
+            frequencies.push(most.clamp(1, documents.max(1)));
+        }
+        Ok(Basis { documents: documents.max(1), frequencies })
     }
 
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
+    fn frequency(&self, term: &Term) -> tantivy::Result<u64> {
+        let segments = 0..self.searcher.segment_readers().len();
+        segments.map(|segment| self.count(segment, term, u64::MAX)).sum()
+    }
+
+    fn documents(&self) -> u64 {
         let readers = self.searcher.segment_readers();
         let Some(segments) = &self.segments else {
-            return Ok(readers.iter().map(|segment| u64::from(segment.max_doc())).sum());
+            return readers.iter().map(|segment| u64::from(segment.max_doc())).sum();
         };
         let shown = readers.iter().zip(segments).map(|(reader, segment)| {
             (0..reader.max_doc()).filter(|document| segment.shows(*document)).count() as u64
         });
-        Ok(shown.sum())
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        let segments = 0..self.searcher.segment_readers().len();
-        segments.map(|segment| self.count(segment, term, u64::MAX)).sum()
+        shown.sum()
     }
 }

@@ -35,7 +35,7 @@ impl Matcher {
     pub(super) fn new(terms: &[String]) -> Matcher {
         let joined = terms.windows(2).map(<[String]>::concat);
         let words = terms.iter().cloned().chain(joined).collect::<Vec<_>>();
-        let stems = words.iter().map(|word| words::stem(word)).collect();
+        let stems = words.iter().flat_map(|word| words::stems_of(word)).collect();
         let first = words.iter().filter_map(|word| word.chars().next()).collect();
         Matcher { words, stems, first }
     }

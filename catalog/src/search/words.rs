@@ -35,6 +35,45 @@ pub(super) fn stem(word: &str) -> String {
     if stream.advance() { stream.token().text.clone() } else { word.to_owned() }
 }
 
+/// The stems a word may be found by: its own, and that of the word it is a plural of in `-es`, which the stemmer takes
+/// for another word where the singular ends in an s already (`redises`, `redis`).
+pub(super) fn stems_of(word: &str) -> impl Iterator<Item = String> + use<> {
+    let own = stem(word);
+    let singular = word.strip_suffix("es").filter(|rest| rest.ends_with(['s', 'x', 'z', 'h'])).map(stem);
+    let singular = singular.filter(|singular| *singular != own);
+    [Some(own), singular].into_iter().flatten()
+}
+
+/// Words that carry no meaning beside others.
+const EMPTY: &[&str] = &[
+    "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "of", "on", "or",
+    "that", "the", "this", "to", "with",
+];
+
+/// Whether a word carries no meaning beside others.
+pub(super) fn is_empty(word: &str) -> bool {
+    EMPTY.contains(&word)
+}
+
+/// Two words as they stand in the index where one comes behind the other.
+pub(super) fn pair(first: &str, second: &str) -> String {
+    format!("{} {}", stem(first), stem(second))
+}
+
+/// The words that stand beside each other in a text, empty ones left out.
+pub(super) fn pairs(text: &str) -> Vec<String> {
+    let words =
+        runs(text).into_iter().map(|(word, _)| word).filter(|word| !is_empty(word) && word.len() <= LONGEST);
+    let words = words.collect::<Vec<_>>();
+    words.windows(2).map(|two| pair(&two[0], &two[1])).collect()
+}
+
+/// A name as [`whole`] has it, by the stems of its words and by the stem of the whole.
+pub(super) fn whole_stems(name: &str) -> [String; 2] {
+    let words = runs(name).into_iter().map(|(word, _)| stem(&word)).collect::<String>();
+    [words, stem(&whole(name))]
+}
+
 /// A name without case and joints: equal for `redis-cluster`, `RedisCluster` and `redis_cluster`.
 pub(super) fn whole(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -154,6 +193,8 @@ mod tests {
         assert_eq!(list("A sentence. Another"), ["a", "sentence", "another"]);
         assert_eq!(whole("Redis_Cluster"), whole("redis-cluster"));
         assert_eq!(stem("databases"), stem("database"));
+        assert!(stems_of("redises").any(|singular| singular == stem("redis")));
+        assert!(whole_stems("message-queue").contains(&["message", "queues"].map(stem).concat()));
     }
 
     proptest! {

@@ -6,6 +6,7 @@ mod history;
 mod jobs;
 mod opening;
 mod publishing;
+mod relevance;
 mod reporting;
 mod resolving;
 mod searching;

@@ -204,6 +204,158 @@ async fn pages_follow_each_other_without_gap_or_repetition() {
     );
 }
 
+/// Everything on all pages, beginning behind a cursor.
+fn rest(catalog: &Catalog, text: &str, mut after: Option<crate::Cursor>) -> Vec<String> {
+    let mut found = Vec::new();
+    while let Some(cursor) = after {
+        let page = catalog.search(ANYBODY, &Query { limit: 3, after: Some(cursor), ..Query::text(text) });
+        found.extend(names(&page));
+        after = page.next.map(|next| next.to_string().parse().unwrap());
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_cursor_goes_on_where_it_was_whatever_is_published_meanwhile() {
+    let databases = (0..40).fold(shop(), |registry, number| {
+        let name = format!("store-{number}");
+        let sentence = ["A relational database", "A database of documents and more", "Databases, backups"];
+        registry
+            .version(&format!("more/{name}:v1.0.0"), &[(&format!("{name}.yaml"), &name)])
+            .described(sentence[number % 3])
+    });
+    for text in ["database", "relatoinal database", "database nowhereatall", ""] {
+        let (_directory, catalog) = fresh().await;
+        databases.publish(&catalog).await;
+        let before = names(&catalog.search(ANYBODY, &Query { limit: 100, ..Query::text(text) }));
+        let first = catalog.search(ANYBODY, &Query { limit: 3, ..Query::text(text) });
+        let read = names(&first);
+        // How rare each word is changes by a lot, and words are in the index that were mistyped before.
+        let others = (0..60).fold(Registry::new("gitlab.example/tools/kit"), |registry, number| {
+            let name = format!("z{number}");
+            registry
+                .version(&format!("{name}:v1.0.0"), &[(&format!("{name}.yaml"), &format!("{name}{text}"))])
+                .described("relatoinal things nowhereatall, relational or not")
+        });
+        others.at(5_000, "7").publish(&catalog).await;
+        let cursor = first.next.map(|next| next.to_string().parse().unwrap());
+        let after = rest(&catalog, text, cursor);
+        let known = |name: &&String| !name.contains("/kit/");
+        let paged = read.iter().chain(after.iter().filter(known)).cloned().collect::<Vec<_>>();
+        let before = before.into_iter().filter(|name| known(&name)).collect::<Vec<_>>();
+        let paged = paged.into_iter().filter(|name| known(&name)).collect::<Vec<_>>();
+        assert_eq!(paged, before, "{text}: none is skipped, none comes twice");
+    }
+}
+
+#[tokio::test]
+async fn what_is_on_its_way_out_stands_behind() {
+    let (_directory, catalog) = fresh().await;
+    let same = |registry: Registry, name: &str| {
+        registry.version(&format!("{name}:v1.0.0"), &[(&format!("{name}.yaml"), name)]).described("A queue")
+    };
+    let registry =
+        same(same(Registry::new("github.com/acme/templates"), "aaa").withdrawn("it loses data"), "bbb");
+    let mut registry = same(registry, "ccc");
+    let last = registry.publication.versions.len() - 2;
+    registry.publication.versions[last].deprecated =
+        Some(schema::registry_file::Notice { reason: "Old.".to_owned(), instead: None });
+    registry.publish(&catalog).await;
+    assert_eq!(names(&catalog.search(ANYBODY, &Query::text("queue"))), ["ccc", "bbb", "aaa"]);
+    assert_eq!(names(&catalog.search(ANYBODY, &Query::text("aaa"))), ["aaa"]);
+}
+
+#[tokio::test]
+async fn every_facet_counts_and_filters() {
+    let (_directory, catalog) = fresh().await;
+    let broken = schema::Finding::new(&schema::layout::rules::FORBIDDEN_PATH, "x", "broken");
+    shop()
+        .version("mail/postfix:v1.0.0", &[("postfix.yaml", "p")])
+        .about(|inspection| {
+            inspection.tags = vec!["mail".to_owned(), "disaster-recovery".to_owned()];
+            inspection.object_kinds = vec!["Service".to_owned()];
+        })
+        .finding(broken)
+        .publish(&catalog)
+        .await;
+    let search = |text: &str| catalog.search(ANYBODY, &Query::text(text));
+    let count = |facet: &[crate::FacetCount], value: &str| {
+        facet.iter().find(|count| count.value == value).map_or(0, |count| count.count)
+    };
+    let all = search("");
+    assert_eq!(count(&all.facets.tags, "disaster-recovery"), 2);
+    assert_eq!(count(&all.facets.objects, "Service"), 3, "as it is written");
+    assert_eq!((count(&all.facets.healths, "healthy"), count(&all.facets.healths, "errors")), (10, 1));
+    assert_eq!(search("health:errors").hits[0].location.template.as_str(), "postfix");
+    assert_eq!(count(&search("health:errors").facets.healths, "healthy"), 10, "with its own filter lifted");
+    assert_eq!(count(&search("health:errors").facets.tags, "mail"), 1);
+    assert_eq!(search("tag:Disaster-Recovery").total, 2);
+    assert_eq!(search("tag:disaster-recovery tag:mail").total, 1);
+    assert_eq!(count(&search("tag:mail").facets.tags, "disaster-recovery"), 1, "among the hits");
+    assert_eq!(search("object:service has:deployment").total, 1);
+    // What a report says of a version's health is found at once.
+    let failing = schema::Finding::new(&schema::layout::rules::FORBIDDEN_PATH, "x", "fails");
+    let report = crate::Report { engine: "test".into(), at: 9, findings: vec![failing], needed: Vec::new() };
+    let location = catalog.search(ANYBODY, &Query::text("redis")).hits[0].location.clone();
+    let template = catalog.snapshot().template(ANYBODY, &location).unwrap().clone();
+    let redis = template.latest().unwrap();
+    let reported = crate::ReportedVersion {
+        collection: None,
+        template: location.template.clone(),
+        version: redis.version.clone(),
+        digest: redis.digest,
+        report: Arc::new(report),
+    };
+    assert_eq!(catalog.publish_reports(&location.registry, vec![reported], 9).await.unwrap(), 1);
+    assert_eq!(search("health:errors redis").hits[0].location.template.as_str(), "redis");
+}
+
+#[tokio::test]
+async fn what_is_hidden_is_in_no_hit_count_facet_or_correction() {
+    let open_registry = shop();
+    let (_one, with) = fresh().await;
+    let (_two, without) = fresh().await;
+    open_registry.publish(&with).await;
+    open_registry.publish(&without).await;
+    let hidden = (0..30).fold(Registry::new("github.com/acme/secret").private(), |registry, number| {
+        let name = format!("redis-{number}");
+        registry.version(&format!("hidden/{name}:v1.0.0"), &[(&format!("{name}.py"), "x")]).about(
+            |inspection| {
+                inspection.title = Some("Postgresqa, relatoinal database zanzibar".to_owned());
+                inspection.tags = vec!["hidden-tag".to_owned()];
+                inspection.object_kinds = vec!["Vault".to_owned()];
+            },
+        )
+    });
+    hidden.publish(&with).await;
+    for text in [
+        "",
+        "redis",
+        "redi",
+        "rediss",
+        "relatoinal",
+        "postgresqa",
+        "zanzibar",
+        "zanzibr",
+        "database",
+        "has:vault",
+        "tag:hidden-tag",
+        "collection:hidden",
+        "registry:secret",
+        "kind:dm-python",
+        "database zanzibar",
+        "hidden tag",
+    ] {
+        let [a, b] = [&with, &without].map(|catalog| {
+            let answer = catalog.search(ANYBODY, &Query { limit: 3, ..Query::text(text) });
+            // The generation counts publications, not what is in them; the cursor carries nothing else of the index.
+            crate::SearchAnswer { generation: 0, ..answer }
+        });
+        assert_eq!(a, b, "{text}");
+    }
+    assert_eq!(with.search(&Viewer::Operator, &Query::text("zanzibar")).total, 30);
+}
+
 #[tokio::test]
 async fn hits_are_told_from_the_latest_version() {
     let (_directory, catalog) = catalogue().await;

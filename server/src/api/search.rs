@@ -1,10 +1,11 @@
 //! `GET /api/v1/search`.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::extract::State;
 use http::Uri;
 use schema::reference::{Reference, Selector};
+use tokio::sync::Semaphore;
 use wire::search::{Facet, Facets, Hit, Marked, SearchAnswer};
 use wire::{Health, ProblemKind};
 
@@ -18,11 +19,13 @@ use crate::state::App;
 #[utoipa::path(
     get, path = "/api/v1/search", tag = "search", operation_id = "search_templates",
     params(
-        ("q" = Option<String>, Query, description = "Words; `collection:`, `registry:`, `kind:` and `has:` narrow. Nothing finds everything", example = "redis"),
+        ("q" = Option<String>, Query, description = "Words; `registry:`, `collection:`, `kind:`, `health:`, `has:` and `tag:` narrow. Nothing finds everything", example = "redis"),
         ("collection" = Option<Vec<String>>, Query, description = "Only these collections; `/` is the root"),
         ("registry" = Option<Vec<String>>, Query, description = "Only these registries"),
         ("kind" = Option<Vec<String>>, Query, description = "Only these kinds: `template`, `chart`, `dm`, `broker`, `plan`", example = json!(["template"])),
-        ("has" = Option<Vec<String>>, Query, description = "Only templates that make objects of these kinds"),
+        ("health" = Option<Vec<String>>, Query, description = "Only templates whose newest version is `healthy`, or has `warnings`, or `errors`"),
+        ("has" = Option<Vec<String>>, Query, description = "Only templates that make objects of all these kinds"),
+        ("tag" = Option<Vec<String>>, Query, description = "Only templates with all these tags"),
         ("limit" = Option<usize>, Query, description = "How many hits; 20 if not given, 100 at most"),
         ("cursor" = Option<String>, Query, description = "`next` of the answer before"),
     ),
@@ -33,11 +36,11 @@ use crate::state::App;
     )
 )]
 pub(crate) async fn search_templates(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
-    api::json(CachePolicy::Revalidate, &search(&app, &caller, &uri)?)
+    api::json(CachePolicy::Revalidate, &search(&app, &caller, &uri).await?)
 }
 
 /// The answer for the query of a URL; the page asks the same.
-pub(crate) fn search(app: &App, caller: &Caller, uri: &Uri) -> Result<SearchAnswer, ApiError> {
+pub(crate) async fn search(app: &App, caller: &Caller, uri: &Uri) -> Result<SearchAnswer, ApiError> {
     let text = api::parameter(uri, "q").unwrap_or_default();
     let limit = match api::parameter(uri, "limit") {
         None => 0,
@@ -66,11 +69,14 @@ pub(crate) fn search(app: &App, caller: &Caller, uri: &Uri) -> Result<SearchAnsw
         registries: api::parameters(uri, "registry"),
         collections: api::parameters(uri, "collection"),
         kinds: api::parameters(uri, "kind"),
+        healths: api::parameters(uri, "health"),
         has: api::parameters(uri, "has"),
+        tags: api::parameters(uri, "tag"),
         limit,
         after,
     };
-    let answer = app.catalog.search(caller.viewer(), &query);
+    let (catalog, viewer) = (app.catalog.clone(), caller.viewer().clone());
+    let answer = searching(move || catalog.search(&viewer, &query)).await?;
     let facets = |counts: Vec<catalog::FacetCount>| {
         counts.into_iter().map(|one| Facet { value: one.value, count: one.count }).collect()
     };
@@ -83,9 +89,24 @@ pub(crate) fn search(app: &App, caller: &Caller, uri: &Uri) -> Result<SearchAnsw
             kind: facets(answer.facets.kinds),
             registry: facets(answer.facets.registries),
             collection: facets(answer.facets.collections),
+            health: facets(answer.facets.healths),
+            has: facets(answer.facets.objects),
+            tag: facets(answer.facets.tags),
         },
         corrected: answer.corrected,
         notices: answer.notes,
+    })
+}
+
+/// Runs a search where it holds up nobody else: as many at a time as there are cores, on threads of their own. What is
+/// hot is answered from memory on the threads that wait for nothing.
+async fn searching<T: Send + 'static>(search: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
+    static TURNS: LazyLock<Semaphore> =
+        LazyLock::new(|| Semaphore::new(std::thread::available_parallelism().map_or(1, usize::from)));
+    let _turn = TURNS.acquire().await;
+    tokio::task::spawn_blocking(search).await.map_err(|error| {
+        tracing::error!(%error, "a search ended early");
+        ApiError::new(ProblemKind::Internal, "the search ended early".to_owned())
     })
 }
 

@@ -16,8 +16,14 @@ use crate::state::App;
 use crate::target::encode_query;
 
 /// Parameters that narrow, in the order they are shown.
-const FILTERS: [(&str, &str); 4] =
-    [("kind", "Kind"), ("registry", "Registry"), ("collection", "Collection"), ("has", "Makes")];
+const FILTERS: [(&str, &str); 6] = [
+    ("kind", "Kind"),
+    ("registry", "Registry"),
+    ("collection", "Collection"),
+    ("has", "Makes"),
+    ("tag", "Tag"),
+    ("health", "Health"),
+];
 /// Values of a facet that are shown.
 const VALUES: usize = 12;
 
@@ -49,7 +55,7 @@ struct Chip {
 }
 
 pub(crate) async fn search(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
-    let answer = match api::search::search(&app, &caller, &uri) {
+    let answer = match api::search::search(&app, &caller, &uri).await {
         Ok(answer) => answer,
         Err(error) => return pages::not_found::error(&app, &caller, uri.path(), error),
     };
@@ -58,6 +64,9 @@ pub(crate) async fn search(State(app): State<Arc<App>>, caller: Caller, uri: Uri
         ("kind", &answer.facets.kind),
         ("registry", &answer.facets.registry),
         ("collection", &answer.facets.collection),
+        ("has", &answer.facets.has),
+        ("tag", &answer.facets.tag),
+        ("health", &answer.facets.health),
     ];
     let facets = facets.into_iter().map(|(name, values)| facet(&state, name, values)).collect();
     let chips = state
