@@ -1,11 +1,15 @@
 //! The command line: every command and flag, with the help that teaches it.
 
+mod browse;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::process::form::OutputForm;
+
+pub(crate) use browse::*;
 
 /// A Git-backed template registry for Kubernetes.
 ///
@@ -20,7 +24,7 @@ use crate::process::form::OutputForm;
     max_term_width = 100
 )]
 #[command(
-    after_help = "Try it:\n  formwork serve examples/registry          index and serve a directory\n  formwork search redis                     find a template on the server\n  formwork process web/nginx:v1 -p NAME=a   make objects of it\n  formwork check .                          see what users would stumble over"
+    after_help = "Try it:\n  formwork serve examples/registry          index and serve a directory\n  formwork search redis                     find a template on the server\n  formwork show databases/redis             see what it takes and what it makes\n  formwork pull databases/redis:v1          fetch its files\n  formwork process web/nginx:v1 -p NAME=a   make objects of it\n  formwork check .                          see what users would stumble over"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -35,10 +39,20 @@ pub(crate) enum Command {
     Config(ServeArguments),
     /// Check a registry, a collection, a template or one version, and say what is wrong where
     Check(CheckArguments),
-    /// Ask a server which version a reference gets, and why
-    Resolve(ResolveArguments),
     /// Search a server for templates
     Search(SearchArguments),
+    /// List a server's registries, or what is in one
+    List(ListArguments),
+    /// Show what a template is for, what it takes and what it makes
+    Show(ShowArguments),
+    /// List the versions of a template
+    Versions(VersionsArguments),
+    /// Ask a server which version a reference gets, and why
+    Resolve(ResolveArguments),
+    /// Fetch the files of a version into a directory
+    Pull(PullArguments),
+    /// Open the page of a template in the browser
+    Open(OpenArguments),
     /// Print the content digest of a version directory
     Digest(DigestArguments),
     /// Process a template into Kubernetes objects
@@ -60,6 +74,8 @@ pub(crate) enum Command {
     Template(TemplateArguments),
     /// Check a data directory for what must hold of it, and mend what can be
     Fsck(FsckArguments),
+    /// Print what makes a shell complete the words of this program
+    Completions(CompletionsArguments),
 }
 
 #[derive(Debug, Default, Args)]
@@ -266,46 +282,6 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) no_examples: bool,
     /// Print the report as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The version may be left out (the highest), be v1.1 (its highest patch), =v1.1.0 (exactly that) or ^v1.1\n(the highest minor).\n\nExamples:\n  formwork resolve web/nginx:v1\n  formwork resolve github.com/acme/templates/databases/redis:=v1.1.0 --json"
-)]
-pub(crate) struct ResolveArguments {
-    /// The reference: [registry/][collection/]template[:version]
-    pub(crate) reference: String,
-    #[command(flatten)]
-    pub(crate) server: ServerArguments,
-    /// Print the server's answer as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Words may carry filters: registry:, collection:, kind: and has: (an object kind the template makes).\n\nExamples:\n  formwork search redis\n  formwork search kind:template has:StatefulSet"
-)]
-pub(crate) struct SearchArguments {
-    /// What to look for
-    pub(crate) query: Vec<String>,
-    /// Only in this registry
-    #[arg(long)]
-    pub(crate) registry: Option<String>,
-    /// Only in this collection
-    #[arg(long)]
-    pub(crate) collection: Option<String>,
-    /// Only of this kind
-    #[arg(long)]
-    pub(crate) kind: Option<String>,
-    /// At most this many
-    #[arg(long, default_value_t = 20)]
-    pub(crate) limit: usize,
-    #[command(flatten)]
-    pub(crate) server: ServerArguments,
-    /// Print the server's answer as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

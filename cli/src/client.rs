@@ -12,6 +12,7 @@ use wire::history::{AcceptRequest, Accepted, History, PurgeRequest, Purged};
 use wire::process::{ProcessAnswer, ProcessRequest};
 use wire::resolve::Resolved;
 use wire::search::SearchAnswer;
+use wire::templates::Template;
 use wire::tokens::{CreatedToken, NewToken, TokenList};
 
 /// How long a request may take: processing has two seconds, and a busy server queues.
@@ -72,6 +73,35 @@ impl Client {
     /// What a query finds; parameters as the API names them.
     pub(crate) fn search(&self, parameters: &[(&str, &str)]) -> anyhow::Result<SearchAnswer> {
         self.get("/api/v1/search", parameters)
+    }
+
+    /// The registries there are.
+    pub(crate) fn registries(&self) -> anyhow::Result<wire::registries::RegistryList> {
+        self.get("/api/v1/registries", &[])
+    }
+
+    /// What is known of the version a reference gets.
+    pub(crate) fn template(&self, reference: &str) -> anyhow::Result<Template> {
+        self.get(&format!("/api/v1/templates/{reference}"), &[])
+    }
+
+    /// Its parameters, as a JSON Schema.
+    pub(crate) fn parameters(&self, reference: &str) -> anyhow::Result<serde_json::Value> {
+        self.get(&format!("/api/v1/templates/{reference}/-/parameters"), &[])
+    }
+
+    /// A file by the digest of its version. The address is made here: a token goes nowhere but to this server.
+    pub(crate) fn content(&self, registry: &str, digest: &str, path: &str) -> anyhow::Result<Vec<u8>> {
+        let mut url = self.parse(&format!("/api/v1/content/{registry}/{digest}"), &[])?;
+        url.path_segments_mut()
+            .map_err(|()| anyhow!("`{}` is not the URL of a server", self.base))?
+            .extend(path.split('/'));
+        self.body(self.http.get(url).send())
+    }
+
+    /// The address of something on this server; one that is whole already stays as it is.
+    pub(crate) fn url(&self, path: &str) -> String {
+        if path.starts_with('/') { format!("{}{path}", self.base) } else { path.to_owned() }
     }
 
     /// What processing a template gives.
@@ -169,9 +199,16 @@ impl Client {
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str, parameters: &[(&str, &str)]) -> anyhow::Result<T> {
-        let url = reqwest::Url::parse_with_params(&format!("{}{path}", self.base), parameters)
-            .with_context(|| format!("`{}` is not the URL of a server", self.base))?;
-        self.read(self.http.get(url).send())
+        self.read(self.http.get(self.parse(path, parameters)?).send())
+    }
+
+    fn parse(&self, path: &str, parameters: &[(&str, &str)]) -> anyhow::Result<reqwest::Url> {
+        let url = format!("{}{path}", self.base);
+        let url = match parameters {
+            [] => reqwest::Url::parse(&url),
+            _ => reqwest::Url::parse_with_params(&url, parameters),
+        };
+        url.with_context(|| format!("`{}` is not the URL of a server", self.base))
     }
 
     fn read<T: DeserializeOwned>(&self, response: reqwest::Result<Response>) -> anyhow::Result<T> {

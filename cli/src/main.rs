@@ -14,16 +14,20 @@ mod discovery;
 mod export;
 mod fsck;
 mod host;
+mod list;
 mod merge;
+mod open;
 mod output;
 mod own_tree;
 mod process;
+mod pull;
 mod registries;
 mod resolve;
 mod search;
 mod secret;
 mod serve;
 mod settings;
+mod show;
 mod sync;
 mod target;
 mod template;
@@ -31,7 +35,7 @@ mod token;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use arguments::{Arguments, Command};
 
@@ -46,8 +50,13 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Config(arguments) => serve::config(&arguments),
         Command::Check(arguments) => check::run(&arguments),
-        Command::Resolve(arguments) => resolve::run(&arguments),
         Command::Search(arguments) => search::run(&arguments),
+        Command::List(arguments) => list::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Versions(arguments) => show::versions(&arguments),
+        Command::Resolve(arguments) => resolve::run(&arguments),
+        Command::Pull(arguments) => pull::run(&arguments),
+        Command::Open(arguments) => open::run(&arguments),
         Command::Digest(arguments) => digest::run(&arguments),
         Command::Process(arguments) => process::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
@@ -58,6 +67,15 @@ fn main() -> ExitCode {
         Command::Purge(arguments) => decide::purge(&arguments),
         Command::Sync(arguments) => sync::run(&arguments),
         Command::Fsck(arguments) => fsck::run(&arguments),
+        Command::Completions(arguments) => {
+            clap_complete::generate(
+                arguments.shell,
+                &mut Arguments::command(),
+                "formwork",
+                &mut std::io::stdout(),
+            );
+            Ok(ExitCode::SUCCESS)
+        }
     };
     outcome.unwrap_or_else(|error| {
         output::error(&error);

@@ -116,16 +116,88 @@ fn frame(said: &Said<'_>, path: &str, place: schema::Place, source: &str) -> Opt
     Some(Renderer::styled().render(&[group]))
 }
 
-/// Rows in aligned columns; the last column is not padded.
+/// A health in its colour and its word.
+pub(crate) fn health(health: wire::Health) -> String {
+    let colour = match health {
+        wire::Health::Healthy => AnsiColor::Green,
+        wire::Health::Warnings => AnsiColor::Yellow,
+        wire::Health::Errors => AnsiColor::Red,
+    };
+    let style = colour.on_default();
+    format!("{style}{}{style:#}", health.as_str())
+}
+
+/// A severity in its colour and its word.
+pub(crate) fn severity(severity: Severity) -> String {
+    let style = colour(severity);
+    format!("{style}{}{style:#}", severity.as_str())
+}
+
+/// A title and what goes on behind it, in one line.
+pub(crate) fn titled(title: Option<&str>, description: Option<&str>) -> String {
+    let said = title.into_iter().chain(description).collect::<Vec<_>>().join(": ");
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The beginning of a text, with `…` for the rest.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let cut = text.chars().take(most.saturating_sub(1)).collect::<String>();
+    format!("{}…", cut.trim_end())
+}
+
+/// Some of many names.
+pub(crate) fn several(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    match names.len() {
+        0 => "none".to_owned(),
+        1..=SHOWN => names.join(", "),
+        more => format!("{} and {} more", names[..SHOWN].join(", "), more - SHOWN),
+    }
+}
+
+/// How many columns there are to write into; `None` where nobody looks and lines may be as long as they are.
+/// `COLUMNS` goes first, as for other programs.
+fn columns() -> Option<usize> {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
+    let here = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+    asked.or_else(here).filter(|columns| *columns > 0)
+}
+
+/// A text in lines that fit the terminal, or in lines of a page's width.
+pub(crate) fn wrapped(text: &str) -> String {
+    let most = columns().unwrap_or(100).clamp(20, 100);
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a last line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= most {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines.join("\n")
+}
+
+/// Rows in aligned columns, as wide as the terminal: the last column is not padded, and cut where there is no room.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    /// What the last column has at the least.
+    const LEAST: usize = 12;
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.chain([header[column].len()]).max().unwrap_or(0)
     };
     let widths = (0..header.len()).map(width).collect::<Vec<_>>();
+    let before = widths.iter().take(widths.len().saturating_sub(1)).map(|width| width + 2).sum::<usize>();
+    let room = columns().map_or(usize::MAX, |columns| columns.saturating_sub(before).max(LEAST));
     let write = |cells: &mut dyn Iterator<Item = &str>| {
         let padded = cells.enumerate().map(|(column, cell)| match column + 1 == widths.len() {
-            true => cell.to_owned(),
+            true => shortened(cell, room),
             false => format!("{cell}{}", " ".repeat(widths[column].saturating_sub(cell.chars().count()) + 2)),
         });
         padded.collect::<String>().trim_end().to_owned()

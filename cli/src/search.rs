@@ -6,20 +6,26 @@ use crate::arguments::SearchArguments;
 use crate::client::Client;
 use crate::output;
 
-/// Longest description in the table, in characters.
-const DESCRIPTION: usize = 64;
-
 pub(crate) fn run(arguments: &SearchArguments) -> anyhow::Result<ExitCode> {
     let query = arguments.query.join(" ");
     let limit = arguments.limit.to_string();
     let mut parameters = vec![("q", query.as_str()), ("limit", &limit)];
-    let filters =
-        [("registry", &arguments.registry), ("collection", &arguments.collection), ("kind", &arguments.kind)];
-    parameters.extend(filters.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))));
+    let filters = [
+        ("registry", &arguments.registry),
+        ("collection", &arguments.collection),
+        ("kind", &arguments.kind),
+        ("has", &arguments.has),
+        ("tag", &arguments.tag),
+        ("health", &arguments.health),
+    ];
+    for (name, values) in filters {
+        parameters.extend(values.iter().map(|value| (name, value.as_str())));
+    }
+    parameters.extend(arguments.cursor.as_deref().map(|cursor| ("cursor", cursor)));
     let answer = Client::new(&arguments.server.server)?.search(&parameters)?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&answer)?);
-        return Ok(ExitCode::SUCCESS);
+        return Ok(if answer.hits.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     }
     if let Some(corrected) = &answer.corrected {
         output::note(format_args!("nothing is called that; showing results for {corrected}"));
@@ -30,26 +36,22 @@ pub(crate) fn run(arguments: &SearchArguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     }
     let rows = answer.hits.iter().map(|hit| {
-        let description =
-            hit.title.as_deref().into_iter().chain(hit.description.as_deref()).collect::<Vec<_>>().join(": ");
+        let standing = [(hit.withdrawn, "withdrawn: "), (hit.deprecated, "deprecated: ")];
+        let standing = standing.into_iter().find(|(is, _)| *is).map_or("", |(_, word)| word);
         vec![
             hit.reference.clone(),
             hit.version.clone(),
             hit.kind.as_str().to_owned(),
-            shortened(&description),
+            format!("{standing}{}", output::titled(hit.title.as_deref(), hit.description.as_deref())),
         ]
     });
     output::print(output::table(&["TEMPLATE", "NEWEST", "KIND", "WHAT IT IS"], &rows.collect::<Vec<_>>()));
     if answer.total > answer.hits.len() as u64 {
-        output::note(format_args!("{} of {}; --limit shows more", answer.hits.len(), answer.total));
+        output::note(format_args!(
+            "{} of {}; more words or a filter narrow, --limit shows more",
+            answer.hits.len(),
+            answer.total
+        ));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(DESCRIPTION) {
-        Some((at, _)) => format!("{}…", line[..at].trim_end()),
-        None => line,
-    }
 }

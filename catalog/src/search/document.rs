@@ -225,20 +225,19 @@ fn key_order(key: &str) -> u64 {
     u64::from_be_bytes(*first)
 }
 
-/// Names, titles and descriptions of parameters; of nested ones too, as far as a person would look.
+/// Names, titles and descriptions of parameters, a line each; of nested ones too, as far as a person would look.
 fn parameters(schema: &serde_json::Value) -> String {
     fn collect(schema: &serde_json::Value, depth: usize, out: &mut String) {
         let Some(properties) = schema.get("properties").and_then(|properties| properties.as_object()) else {
             return;
         };
         for (name, property) in properties {
-            for text in [Some(name.as_str()), text_of(property, "title"), text_of(property, "description")]
-                .into_iter()
-                .flatten()
-            {
-                out.push_str(text);
-                out.push('\n');
-            }
+            let said = ["title", "description"].into_iter().filter_map(|key| text_of(property, key));
+            let said = said.collect::<Vec<_>>().join(". ").split_whitespace().collect::<Vec<_>>().join(" ");
+            out.push_str(name);
+            out.push_str(if said.is_empty() { "" } else { ": " });
+            out.push_str(&said);
+            out.push('\n');
             if depth < 4 && out.len() < README {
                 collect(property, depth + 1, out);
             }
@@ -279,7 +278,7 @@ mod tests {
     #[test]
     fn parameters_are_read_to_some_depth() {
         let schema = serde_json::json!({"properties": {"size": {"description": "How large", "properties": {"inner": {"title": "Within"}}}}});
-        assert_eq!(parameters(&schema), "size\nHow large\ninner\nWithin\n");
+        assert_eq!(parameters(&schema), "size: How large\ninner: Within\n");
         assert_eq!(parameters(&serde_json::Value::Null), "");
     }
 

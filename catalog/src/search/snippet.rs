@@ -66,8 +66,13 @@ impl Matcher {
         merged
     }
 
-    /// The part of a text with most matches, the first of several; `None` if nothing in it matches.
+    /// The part of a text with most matches, the first of several, within one line; `None` if nothing in it matches.
     pub(super) fn snippet(&self, text: &str) -> Option<Snippet> {
+        let lines = text.lines().filter_map(|line| self.in_line(line)).collect::<Vec<_>>();
+        lines.into_iter().rev().max_by_key(|snippet| snippet.matched.len())
+    }
+
+    fn in_line(&self, text: &str) -> Option<Snippet> {
         let matches = self.matches(text);
         let within = |first: &Range<usize>| {
             matches
@@ -85,7 +90,6 @@ impl Matcher {
         let shift = |range: &Range<usize>| range.start - start + head.len()..range.end - start + head.len();
         let inside = matches.iter().filter(|range| range.start >= start && range.end <= start + part.len());
         let matched = inside.map(shift).collect();
-        let part = part.replace('\n', " ");
         Some(Snippet { text: format!("{head}{part}{tail}"), matched })
     }
 }
@@ -133,6 +137,13 @@ mod tests {
         let (text, matched) = marked(&["needl"], &long).unwrap();
         assert_eq!(matched, ["needle"]);
         assert!(text.len() < LENGTH + 40 && text.starts_with('…') && text.ends_with('…'), "{text}");
+    }
+
+    #[test]
+    fn a_snippet_is_of_one_line() {
+        let text = "A store\nof many keys\nERLANG_COOKIE: The cookie nodes share";
+        assert_eq!(marked(&["store"], text).unwrap().0, "A store");
+        assert_eq!(marked(&["erlang", "cookie"], text).unwrap().0, "ERLANG_COOKIE: The cookie nodes share");
     }
 
     proptest! {

@@ -109,6 +109,8 @@ fn queries(parameters: &serde_json::Value) -> Vec<String> {
             "collection" => &["web", "none"],
             "kind" => &["template", "dm"],
             "has" => &["Service"],
+            "tag" => &["shop", "secret"],
+            "health" => &["healthy", "errors"],
             "limit" => &["1", "2"],
             "since" | "after" => &["0", "1"],
             // Behind each of these, what is hidden begins or ends.
