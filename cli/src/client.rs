@@ -58,13 +58,12 @@ impl Client {
         self.get("/api/v1/resolve", &[("ref", reference)])
     }
 
-    /// The bytes of a file of a version.
+    /// The bytes of a file of a version. The address is made here: a token goes nowhere but to this server.
     pub(crate) fn content(&self, registry: &str, digest: &str, path: &str) -> anyhow::Result<Vec<u8>> {
-        let not_a_url = || format!("`{}` is not the URL of a server", self.base);
-        let mut url = reqwest::Url::parse(&self.base).with_context(not_a_url)?;
+        let mut url = self.parse("", &[])?;
         let segments = ["api", "v1", "content"].into_iter().chain(registry.split('/')).chain([digest]);
         url.path_segments_mut()
-            .map_err(|()| anyhow!(not_a_url()))?
+            .map_err(|()| anyhow!("`{}` is not the URL of a server", self.base))?
             .pop_if_empty()
             .extend(segments.chain(path.split('/')));
         self.body(self.http.get(url).send())
@@ -83,20 +82,6 @@ impl Client {
     /// What is known of the version a reference gets.
     pub(crate) fn template(&self, reference: &str) -> anyhow::Result<Template> {
         self.get(&format!("/api/v1/templates/{reference}"), &[])
-    }
-
-    /// Its parameters, as a JSON Schema.
-    pub(crate) fn parameters(&self, reference: &str) -> anyhow::Result<serde_json::Value> {
-        self.get(&format!("/api/v1/templates/{reference}/-/parameters"), &[])
-    }
-
-    /// A file by the digest of its version. The address is made here: a token goes nowhere but to this server.
-    pub(crate) fn content(&self, registry: &str, digest: &str, path: &str) -> anyhow::Result<Vec<u8>> {
-        let mut url = self.parse(&format!("/api/v1/content/{registry}/{digest}"), &[])?;
-        url.path_segments_mut()
-            .map_err(|()| anyhow!("`{}` is not the URL of a server", self.base))?
-            .extend(path.split('/'));
-        self.body(self.http.get(url).send())
     }
 
     /// The address of something on this server; one that is whole already stays as it is.

@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> anyhow::Result<ExitCode> {
     let client = Client::new(&arguments.server.server)?;
     let template = client.template(&arguments.reference)?;
     // Of the very version that was shown, whatever is published meanwhile.
-    let parameters = client.parameters(&template.resolved.pinned)?;
+    let parameters = client.parameters(&template.resolved.pinned.parse()?)?;
     if arguments.json {
         let mut answer = serde_json::to_value(&template)?;
         answer["parameters"] = parameters;
@@ -37,7 +37,7 @@ fn head(template: &Template) {
     let resolved = &template.resolved;
     let (name, version, health) = (&resolved.template, &resolved.version, output::health(resolved.health));
     output::line(format_args!("{BOLD}{name} {version}{BOLD:#}  {}  {health}", resolved.kind.title()));
-    let title = template.title.as_deref().filter(|title| *title != name.as_str());
+    let title = template.title.as_deref().filter(|title| !title.eq_ignore_ascii_case(name));
     for text in [title, template.description.as_deref()].into_iter().flatten() {
         output::line(output::wrapped(text));
     }

@@ -192,8 +192,8 @@ pub(super) fn document(
     ] {
         add(fields.words, text);
     }
+    // A snippet is cut from one line.
     let texts = format!("{}\n{readme}", plain_text(description));
-    let parameters = plain_text(&parameters);
     let excerpt = format!("{}\n{}", beginning(&texts, EXCERPT), beginning(&parameters, EXCERPT_PARAMETERS));
     add(fields.excerpt, &excerpt);
     let standing = match (&version.withdrawn, &version.deprecated) {

@@ -22,6 +22,14 @@ pub struct Snippet {
     pub matched: Vec<Range<usize>>,
 }
 
+impl Snippet {
+    /// How many different words matched.
+    fn words(&self) -> usize {
+        let words = self.matched.iter().filter_map(|range| self.text.get(range.clone()));
+        words.map(str::to_lowercase).collect::<HashSet<_>>().len()
+    }
+}
+
 /// Tells which words of a text match.
 pub(super) struct Matcher {
     words: Vec<String>,
@@ -66,10 +74,10 @@ impl Matcher {
         merged
     }
 
-    /// The part of a text with most matches, the first of several, within one line; `None` if nothing in it matches.
+    /// The part of a text with most different words that match, the first of several, within one line; `None` if nothing in it matches.
     pub(super) fn snippet(&self, text: &str) -> Option<Snippet> {
         let lines = text.lines().filter_map(|line| self.in_line(line)).collect::<Vec<_>>();
-        lines.into_iter().rev().max_by_key(|snippet| snippet.matched.len())
+        lines.into_iter().rev().max_by_key(Snippet::words)
     }
 
     fn in_line(&self, text: &str) -> Option<Snippet> {
@@ -143,6 +151,8 @@ mod tests {
     fn a_snippet_is_of_one_line() {
         let text = "A store\nof many keys\nERLANG_COOKIE: The cookie nodes share";
         assert_eq!(marked(&["store"], text).unwrap().0, "A store");
+        let often = "A store in memory\nMEMORY: Memory. The memory a pod takes";
+        assert_eq!(marked(&["memory", "store"], often).unwrap().0, "A store in memory");
         assert_eq!(marked(&["erlang", "cookie"], text).unwrap().0, "ERLANG_COOKIE: The cookie nodes share");
     }
 
