@@ -10,13 +10,17 @@ use schema::processing::Request;
 use serde::de::DeserializeOwned;
 use wire::history::{AcceptRequest, Accepted, History, PurgeRequest, Purged};
 use wire::process::{ProcessAnswer, ProcessRequest};
+use wire::registries::{RegistryList, TemplateList};
 use wire::resolve::Resolved;
 use wire::search::SearchAnswer;
-use wire::templates::Template;
+use wire::templates::{Template, VersionList};
 use wire::tokens::{CreatedToken, NewToken, TokenList};
 
 /// How long a request may take: processing has two seconds, and a busy server queues.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Items a page of a list has: as many as servers give.
+const PAGE: &str = "1000";
 
 /// The variable a token is taken from: not a flag, for command lines are seen by others and remembered.
 pub(crate) const TOKEN: &str = "FORMWORK_TOKEN";
@@ -75,8 +79,25 @@ impl Client {
     }
 
     /// The registries there are.
-    pub(crate) fn registries(&self) -> anyhow::Result<wire::registries::RegistryList> {
-        self.get("/api/v1/registries", &[])
+    pub(crate) fn registries(&self) -> anyhow::Result<RegistryList> {
+        self.whole::<RegistryList>("/api/v1/registries", &[], |list, page| {
+            list.registries.extend(page.registries);
+        })
+    }
+
+    /// The templates of a registry, or of one of its collections; `/` is the root.
+    pub(crate) fn templates(&self, registry: &str, collection: Option<&str>) -> anyhow::Result<TemplateList> {
+        let mut parameters = vec![("registry", registry)];
+        parameters.extend(collection.map(|collection| ("collection", collection)));
+        self.whole::<TemplateList>("/api/v1/templates", &parameters, |list, page| {
+            list.templates.extend(page.templates);
+        })
+    }
+
+    /// Every version of a template.
+    pub(crate) fn versions(&self, template: &str) -> anyhow::Result<VersionList> {
+        let path = format!("/api/v1/templates/{template}/-/versions");
+        self.whole::<VersionList>(&path, &[], |list, page| list.versions.extend(page.versions))
     }
 
     /// What is known of the version a reference gets.
@@ -114,18 +135,7 @@ impl Client {
 
     /// The tokens a server has given out.
     pub(crate) fn tokens(&self) -> anyhow::Result<TokenList> {
-        let (mut tokens, mut cursor) = (Vec::new(), String::new());
-        loop {
-            let page = self.get::<TokenList>(
-                "/api/v1/tokens",
-                &[("limit", PAGE), ("cursor", &cursor)][..after(&cursor)],
-            )?;
-            tokens.extend(page.tokens);
-            match page.next {
-                Some(next) => cursor = next,
-                None => return Ok(TokenList { tokens, next: None }),
-            }
-        }
+        self.whole::<TokenList>("/api/v1/tokens", &[], |list, page| list.tokens.extend(page.tokens))
     }
 
     /// Has a server make a token.
@@ -143,21 +153,7 @@ impl Client {
     /// What became of a template or of one version.
     pub(crate) fn history(&self, reference: &str) -> anyhow::Result<History> {
         let path = format!("/api/v1/templates/{reference}/-/history");
-        let mut whole = None::<History>;
-        let mut cursor = String::new();
-        loop {
-            let page =
-                self.get::<History>(&path, &[("limit", PAGE), ("cursor", &cursor)][..after(&cursor)])?;
-            let next = page.next.clone();
-            match &mut whole {
-                None => whole = Some(History { next: None, ..page }),
-                Some(whole) => whole.revisions.extend(page.revisions),
-            }
-            match (next, whole) {
-                (None, Some(whole)) => return Ok(whole),
-                (next, pages) => (cursor, whole) = (next.unwrap_or_default(), pages),
-            }
-        }
+        self.whole::<History>(&path, &[], |list, page| list.revisions.extend(page.revisions))
     }
 
     /// A registry, with how bringing it up to date goes.
@@ -181,6 +177,23 @@ impl Client {
     pub(crate) fn purge(&self, registry: &str, request: &PurgeRequest) -> anyhow::Result<Purged> {
         let url = format!("{}/api/v1/registries/{registry}/-/purge", self.base);
         self.read(self.http.post(url).json(request).send())
+    }
+
+    /// A list, all of its pages as one.
+    fn whole<T: Paged>(
+        &self,
+        path: &str,
+        parameters: &[(&str, &str)],
+        add: fn(&mut T, T),
+    ) -> anyhow::Result<T> {
+        let parameters = [parameters, &[("limit", PAGE)]].concat();
+        let mut list = self.get::<T>(path, &parameters)?;
+        while let Some(cursor) = list.next().take() {
+            let mut page = self.get::<T>(path, &[&parameters[..], &[("cursor", &cursor)]].concat())?;
+            *list.next() = page.next().take();
+            add(&mut list, page);
+        }
+        Ok(list)
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str, parameters: &[(&str, &str)]) -> anyhow::Result<T> {
@@ -231,13 +244,23 @@ impl Client {
     }
 }
 
-/// Items of a page: the most there can be, for all of them are wanted.
-const PAGE: &str = "1000";
-
-/// How many parameters a page is asked for with: without a cursor, the first.
-fn after(cursor: &str) -> usize {
-    if cursor.is_empty() { 1 } else { 2 }
+/// An answer in pages.
+trait Paged: DeserializeOwned {
+    /// The cursor of the page that follows, if one does.
+    fn next(&mut self) -> &mut Option<String>;
 }
+
+macro_rules! paged {
+    ($($list:ty),*) => {
+        $(impl Paged for $list {
+            fn next(&mut self) -> &mut Option<String> {
+                &mut self.next
+            }
+        })*
+    };
+}
+
+paged!(History, RegistryList, TemplateList, TokenList, VersionList);
 
 /// A problem as people read it: what, every place, and the way out, one a line.
 fn said(problem: &wire::Problem) -> String {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
-use wire::registries::{Collection, Registry, RegistryList, RegistrySummary};
+use wire::registries::{RegistryList, RegistrySummary, TemplateList};
 
 use crate::arguments::ListArguments;
 use crate::client::Client;
@@ -20,14 +20,12 @@ pub(crate) fn run(arguments: &ListArguments) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let (name, collection) = find(&list, place)?;
-    let registry = client.registry(&name)?;
-    let collections = wanted(&registry, collection.as_deref())?;
+    let (registry, collection) = find(&list, place)?;
+    let templates = client.templates(&registry, collection.as_deref())?;
     if arguments.json {
-        let templates = collections.iter().flat_map(|collection| &collection.templates).collect::<Vec<_>>();
         output::line(serde_json::to_string_pretty(&templates)?);
     } else {
-        templates(&registry, &collections);
+        table(&registry, &templates);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -82,22 +80,10 @@ fn find(list: &RegistryList, place: &str) -> anyhow::Result<(String, Option<Stri
     }
 }
 
-fn wanted<'a>(registry: &'a Registry, collection: Option<&str>) -> anyhow::Result<Vec<&'a Collection>> {
-    let Some(name) = collection else { return Ok(registry.collections.iter().collect()) };
-    let found = registry.collections.iter().filter(|known| known.name.as_deref() == Some(name));
-    let found = found.collect::<Vec<_>>();
-    if found.is_empty() {
-        let known = registry.collections.iter().filter_map(|known| known.name.as_deref()).collect::<Vec<_>>();
-        let known = output::several(&known);
-        bail!("{} has no collection `{name}`\n  hint: it has {known}", registry.summary.name);
-    }
-    Ok(found)
-}
-
-fn templates(registry: &Registry, collections: &[&Collection]) {
-    let rows = collections.iter().flat_map(|collection| &collection.templates).map(|template| {
+fn table(registry: &str, list: &TemplateList) {
+    let rows = list.templates.iter().map(|template| {
         // The registry stands above; below it the place is enough, and can be put behind it.
-        let place = below(&template.reference, &registry.summary.name).unwrap_or(&template.reference);
+        let place = below(&template.reference, registry).unwrap_or(&template.reference);
         vec![
             place.to_owned(),
             template.latest.clone(),
@@ -108,7 +94,7 @@ fn templates(registry: &Registry, collections: &[&Collection]) {
         ]
     });
     let rows = rows.collect::<Vec<_>>();
-    output::note(format_args!("{}, {}", registry.summary.name, output::count(rows.len(), "template")));
+    output::note(format_args!("{registry}, {}", output::count(rows.len(), "template")));
     if !rows.is_empty() {
         let header = ["TEMPLATE", "NEWEST", "VERSIONS", "KIND", "HEALTH", "WHAT IT IS"];
         output::print(output::table(&header, &rows));

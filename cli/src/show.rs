@@ -43,8 +43,7 @@ fn head(template: &Template) {
     }
     output::line("");
     let names = template.versions.iter().map(|version| version.version.as_str()).collect::<Vec<_>>();
-    let more = names.len().saturating_sub(VERSIONS);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = if names.len() > VERSIONS { " …" } else { "" };
     let mut rows = vec![
         ("reference", resolved.reference.clone()),
         ("digest", resolved.digest.clone()),
@@ -117,9 +116,9 @@ fn next(reference: &str, template: &Template) {
 
 pub(crate) fn versions(arguments: &VersionsArguments) -> anyhow::Result<ExitCode> {
     arguments.reference.parse::<Reference>()?;
-    let template = Client::new(&arguments.server.server)?.template(&arguments.reference)?;
+    let list = Client::new(&arguments.server.server)?.versions(&arguments.reference)?;
     if arguments.json {
-        output::line(serde_json::to_string_pretty(&template.versions)?);
+        output::line(serde_json::to_string_pretty(&list)?);
         return Ok(ExitCode::SUCCESS);
     }
     let row = |version: &Version| {
@@ -138,7 +137,7 @@ pub(crate) fn versions(arguments: &VersionsArguments) -> anyhow::Result<ExitCode
             notice.unwrap_or_default(),
         ]
     };
-    let rows = template.versions.iter().map(row).collect::<Vec<_>>();
+    let rows = list.versions.iter().map(row).collect::<Vec<_>>();
     output::print(output::table(&["VERSION", "PUBLISHED", "HEALTH", "DIGEST", ""], &rows));
     Ok(ExitCode::SUCCESS)
 }

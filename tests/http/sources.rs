@@ -51,7 +51,9 @@ fn catalogue(server: &Server, name: &str) -> Value {
     }
     let whole = pick(&whole, &["title", "collections", "counts", "findings"]);
     let listed = server.get(&format!("/api/v1/templates?registry={name}")).expect_status(200).json();
-    let text = json!({ "registry": whole, "templates": listed, "versions": versions }).to_string().replace(name, "NAME");
+    let text = json!({ "registry": whole, "templates": listed, "versions": versions })
+        .to_string()
+        .replace(name, "NAME");
     serde_json::from_str(&text).unwrap()
 }
 

@@ -42,6 +42,7 @@ fn published(sample: &samples::Registry) -> Registry {
             kind: last.kind,
             entry: last.entry.clone(),
             files: contents.collect::<Files>(),
+            jinja2: false,
         });
         last.inspection = inspected.into();
     }

@@ -53,7 +53,7 @@ pub(crate) struct ListArguments {
     pub(crate) place: Option<String>,
     #[command(flatten)]
     pub(crate) server: ServerArguments,
-    /// Print JSON: of registries the server's answer, of templates a list as the server has it
+    /// Print the server's list as JSON, all of its pages
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -81,7 +81,7 @@ pub(crate) struct VersionsArguments {
     pub(crate) reference: String,
     #[command(flatten)]
     pub(crate) server: ServerArguments,
-    /// Print JSON: the versions as the server lists them, newest first
+    /// Print the server's list as JSON, all of its pages
     #[arg(long)]
     pub(crate) json: bool,
 }
