@@ -22,6 +22,13 @@ pub(crate) fn run(arguments: &ListArguments) -> anyhow::Result<ExitCode> {
     };
     let (registry, collection) = find(&list, place)?;
     let templates = client.templates(&registry, collection.as_deref())?;
+    if let Some(name) = collection.filter(|_| templates.templates.is_empty()) {
+        let known = client.registry(&registry)?.collections;
+        let known = known.iter().map(|known| known.name.as_deref().unwrap_or("/")).collect::<Vec<_>>();
+        if !known.contains(&name.as_str()) {
+            bail!("{registry} has no collection `{name}`\n  hint: it has {}", output::several(&known));
+        }
+    }
     if arguments.json {
         output::line(serde_json::to_string_pretty(&templates)?);
     } else {
