@@ -127,6 +127,10 @@ pub(crate) struct ServeArguments {
     /// Directory for the store, the search index and mirrors [default: formwork in the user's data directory]
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) data: Option<PathBuf>,
+    /// Directory for Python compiled for this machine, of which only this user may write to it [default: `python` in the
+    /// data directory]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) python_cache: Option<PathBuf>,
     /// The URL people reach this server by; absolute links are made from it alone
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<String>,

@@ -28,7 +28,8 @@ struct Workers {
 impl Workers {
     fn start() -> anyhow::Result<Workers> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let pool = runtime.block_on(async { Pool::start(PoolConfig::own(1)) })?;
+        let pool =
+            runtime.block_on(async { Pool::start(PoolConfig::own(1).with_python(process::python())) })?;
         Ok(Workers { runtime, pool })
     }
 }

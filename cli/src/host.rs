@@ -8,7 +8,7 @@ use schema::processing::{Problem, Provided, Request, Step, Template};
 
 use crate::client::Client;
 use crate::own_tree::OwnTree;
-use crate::process::job;
+use crate::process::{job, python};
 
 /// Where references go.
 pub(crate) struct Host<'h> {
@@ -33,7 +33,7 @@ impl Host<'_> {
         for _ in 0..=REFERENCE_DEPTH {
             let mut job = job(template.clone(), request.clone());
             job.provided.clone_from(&provided);
-            let step = worker::run_once(job)
+            let step = worker::run_once(job, python())
                 .map_err(|error| anyhow!("{} could not be processed: {error}", template.entry))?;
             let Step::Needs(needed) = &step else {
                 return Ok(Processed { step, provided, missing: Vec::new() });

@@ -42,6 +42,7 @@ use arguments::{Arguments, Command};
 fn main() -> ExitCode {
     match std::env::args_os().nth(1).as_deref().and_then(|argument| argument.to_str()) {
         Some("__worker") => return worker::run_worker(),
+        Some("__python") => return worker::python::run_compiler(),
         Some("__scan") => return indexer::run_scan_child(),
         _ => {}
     }

@@ -7,7 +7,7 @@ mod jsonpath;
 mod tabs;
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,6 +17,7 @@ use schema::limits::{Budget, REQUEST_BYTES};
 use schema::processing::{Problem, Provided, Request, Step, Template};
 
 use worker::Job;
+use worker::python::{Preparation, Python};
 
 use crate::arguments::ProcessArguments;
 use crate::client::{Client, NotProcessed};
@@ -264,6 +265,22 @@ pub(crate) fn request_base() -> anyhow::Result<Request> {
 pub(crate) fn job(template: Template, request: Request) -> Job {
     let (provided, budget) = (Vec::new(), Budget::default());
     Job { digest: None, template, request, provided, budget, caller: "command".to_owned() }
+}
+
+/// Python for a command: compiled when it is first needed, for all commands of this user.
+pub(crate) fn python() -> Python {
+    let named = std::env::var_os("FORMWORK_PYTHON_CACHE").filter(|path| !path.is_empty());
+    Python {
+        cache: named.map_or_else(worker::python::user_cache, PathBuf::from),
+        preparation: Preparation::WhenNeeded,
+        announce: Some(announce_python),
+    }
+}
+
+fn announce_python() {
+    if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+        output::note("preparing Python for this machine: some seconds, once");
+    }
 }
 
 fn local(template: &Template, request: &Request, arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {

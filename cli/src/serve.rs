@@ -10,6 +10,7 @@ use indexer::{Indexer, IndexerConfig};
 use server::{AccessLog, RateLimits, Server, ServerConfig, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
+use worker::python::{Preparation, Python};
 use worker::{Pool, PoolConfig};
 
 use crate::arguments::ServeArguments;
@@ -64,7 +65,12 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     let options = catalog::Options { policy, ..catalog::Options::default() };
     let (catalog, opened) = Catalog::open(&settings.data.value, options).await?;
     tracing::info!(generation = opened.generation, "the catalogue is open");
-    let pool = Arc::new(Pool::start(PoolConfig::own(settings.workers.value))?);
+    let python = Python {
+        cache: settings.python_cache.value.clone().unwrap_or_else(|| settings.data.value.join("python")),
+        preparation: Preparation::AtStart,
+        announce: None,
+    };
+    let pool = Arc::new(Pool::start(PoolConfig::own(settings.workers.value).with_python(python))?);
     for registry in settings.registries.iter().map(|registry| &registry.value) {
         if registry.connection.credentials.is_some() && registry.source.is_in_the_clear() {
             tracing::warn!(registry = %registry.name, "its password is sent over http, where others can read it");

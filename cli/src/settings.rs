@@ -67,6 +67,8 @@ pub(crate) struct Setting<T> {
 pub(crate) struct Settings {
     pub(crate) listen: Setting<std::net::SocketAddr>,
     pub(crate) data: Setting<PathBuf>,
+    /// Where compiled Python is kept; within the data directory if nothing else is said.
+    pub(crate) python_cache: Setting<Option<PathBuf>>,
     pub(crate) public_url: Setting<Option<String>>,
     pub(crate) tls_cert: Setting<Option<PathBuf>>,
     pub(crate) tls_key: Setting<Option<PathBuf>>,
@@ -104,6 +106,7 @@ pub(crate) struct Settings {
 struct File {
     listen: Option<Spanned<String>>,
     data: Option<Spanned<String>>,
+    python_cache: Option<Spanned<String>>,
     public_url: Option<Spanned<String>>,
     tls_cert: Option<Spanned<String>>,
     tls_key: Option<Spanned<String>>,
@@ -331,6 +334,12 @@ impl Settings {
                 || default_data(environment),
                 |text| Ok(PathBuf::from(text)),
             )?,
+            python_cache: typed(
+                "python-cache",
+                lookup.text(path_text(&arguments.python_cache), "--python-cache", file.python_cache.as_ref()),
+                || None,
+                |text| Ok(Some(PathBuf::from(text))),
+            )?,
             public_url: typed(
                 "public-url",
                 lookup.text(arguments.public_url.clone(), "--public-url", file.public_url.as_ref()),
@@ -477,6 +486,7 @@ impl Settings {
         let mut rows = vec![
             ("listen".to_owned(), self.listen.value.to_string(), self.listen.origin.clone()),
             ("data".to_owned(), self.data.value.display().to_string(), self.data.origin.clone()),
+            ("python-cache".to_owned(), path(&self.python_cache.value), self.python_cache.origin.clone()),
             (
                 "public-url".to_owned(),
                 self.public_url.value.clone().unwrap_or_default(),

@@ -41,6 +41,8 @@ impl Default for TreeLimits {
 pub struct Budget {
     /// Wall time until the worker is stopped.
     pub wall: Duration,
+    /// The same where Python is run.
+    pub python_wall: Duration,
     /// Memory of the worker, in bytes.
     pub memory: u64,
     /// Bytes of all output.
@@ -55,6 +57,7 @@ impl Default for Budget {
     fn default() -> Self {
         Budget {
             wall: Duration::from_secs(2),
+            python_wall: Duration::from_secs(5),
             memory: 256 << 20,
             output: 8 << 20,
             objects: 10_000,

@@ -198,6 +198,16 @@ impl From<WorkerError> for ApiError {
                 let detail = "more requests to process are waiting than will be worked off soon";
                 ApiError { retry_after: Some(retry_after), ..ApiError::new(ProblemKind::Busy, detail) }
             }
+            WorkerError::Preparing { retry_after } => {
+                let detail = "Python, which this template needs, is being compiled for this machine";
+                ApiError { retry_after: Some(retry_after), ..ApiError::new(ProblemKind::Busy, detail) }
+            }
+            WorkerError::NoPython { message } => {
+                let detail = "this server cannot run Python at present, and the template needs it";
+                ApiError::new(ProblemKind::KindUnsupported, detail)
+                    .hint("The server's operator finds the reason in its log and under /readyz.")
+                    .caused_by(message)
+            }
             WorkerError::Stopping => ApiError {
                 retry_after: Some(Duration::from_secs(5)),
                 ..ApiError::new(ProblemKind::Busy, "the server is stopping")

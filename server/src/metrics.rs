@@ -13,6 +13,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use worker::python::PythonState;
 
 use crate::limits::Budget;
 use crate::router::Route;
@@ -60,6 +61,7 @@ pub(crate) struct Metrics {
     statements: Counter,
     workers: Family<Named, Gauge>,
     workers_killed: Gauge,
+    python: Family<Named, Gauge>,
     registry_age: Family<Named, Gauge>,
     syncs_queued: Gauge,
     syncs_running: Gauge,
@@ -78,6 +80,7 @@ pub(crate) struct Observed {
     pub(crate) statements: u64,
     pub(crate) workers: wire::operations::Workers,
     pub(crate) killed: u64,
+    pub(crate) python: Option<PythonState>,
     /// Each registry and the seconds since it last succeeded.
     pub(crate) ages: Vec<(String, i64)>,
     pub(crate) syncs: SyncStatistics,
@@ -139,6 +142,7 @@ impl Metrics {
             statements: Counter::default(),
             workers: Family::default(),
             workers_killed: Gauge::default(),
+            python: Family::default(),
             registry_age: Family::default(),
             syncs_queued: Gauge::default(),
             syncs_running: Gauge::default(),
@@ -195,6 +199,11 @@ impl Metrics {
             "workers_killed",
             "Worker processes stopped at a limit since the start",
             metrics.workers_killed.clone(),
+        );
+        registry.register(
+            "python",
+            "How far Python for templates is: 1 for the state it is in",
+            metrics.python.clone(),
         );
         registry.register(
             "registry_age_seconds",
@@ -255,6 +264,11 @@ impl Metrics {
             self.workers.get_or_create_owned(&[("state", state.to_owned())]).set(clamp(count));
         }
         self.workers_killed.set(i64::try_from(observed.killed).unwrap_or(i64::MAX));
+        let python = observed.python.as_ref().map(PythonState::as_str);
+        for state in ["idle", "compiling", "ready", "failed"] {
+            let gauge = self.python.get_or_create_owned(&[("state", state.to_owned())]);
+            gauge.set(i64::from(python == Some(state)));
+        }
         // A registry that was removed must not live on with its last age.
         self.registry_age.clear();
         for (name, age) in &observed.ages {
@@ -291,6 +305,7 @@ mod tests {
             statements: 3,
             workers: wire::operations::Workers::default(),
             killed: 0,
+            python: None,
             ages: vec![("localhost/a/b".into(), 3)],
             syncs: SyncStatistics {
                 queued: 2,

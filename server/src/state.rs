@@ -10,6 +10,7 @@ use schema::processing::Step;
 use schema::reference::Home;
 use schema::{Kind, RegistryName};
 use wire::operations::Workers;
+use worker::python::PythonState;
 use worker::{Job, Pool, WorkerError};
 
 use crate::access::sessions::Sessions;
@@ -40,6 +41,9 @@ pub trait Processor: Send + Sync + 'static {
 
     /// What keeps templates in, in a line for operators, and whether that is everything it could be.
     fn confinement(&self) -> (String, bool);
+
+    /// How far Python for templates is; nothing where there is none.
+    fn python(&self) -> Option<PythonState>;
 }
 
 impl Processor for Arc<Pool> {
@@ -62,6 +66,10 @@ impl Processor for Arc<Pool> {
         let detail =
             if gaps.is_empty() { "everything asked for is in force".to_owned() } else { gaps.join("; ") };
         (detail, confinement.is_complete())
+    }
+
+    fn python(&self) -> Option<PythonState> {
+        Pool::python(self)
     }
 }
 

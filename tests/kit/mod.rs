@@ -51,6 +51,8 @@ pub(crate) fn formwork() -> Command {
         }
     }
     command.env("NO_COLOR", "1");
+    // Compiled once for all tests.
+    command.env("FORMWORK_PYTHON_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("python"));
     command
 }
 

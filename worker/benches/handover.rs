@@ -5,6 +5,7 @@
 use std::process::ExitCode;
 
 use divan::Bencher;
+use engine::Interpreter;
 use schema::digest::Digest;
 use schema::kind::Kind;
 use schema::limits::Budget;
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn nothing(_: &Template, _: &Request, _: &[Provided], _: &Budget) -> Step {
+fn nothing(_: &Template, _: &Request, _: &[Provided], _: &Budget, _: &dyn Interpreter) -> Step {
     Step::Done(Box::default())
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Stdin, Stdout, Write};
 use std::process::ExitCode;
 
+use engine::Interpreter;
 use schema::limits::Budget;
 use schema::processing::{Provided, Request, Step, Template};
 use schema::tree::Files;
@@ -17,6 +18,7 @@ use crate::frames::{self, FrameError};
 use crate::protocol::{
     self, Answer, Ask, Greeting, Head, Key, LONGEST_ASK, LONGEST_GREETING, Ready, Run, Unsendable,
 };
+use crate::python::{Host, Program};
 
 /// The status of a child that refuses to begin.
 const REFUSED: u8 = 64;
@@ -26,6 +28,8 @@ const REFUSED: u8 = 64;
 pub struct Entered {
     confinement: Confinement,
     meter: Meter,
+    /// The interpreter, or why it cannot be used; nothing where none was to be mapped.
+    python: Option<Result<Program, String>>,
     input: Stdin,
     output: Stdout,
 }
@@ -67,10 +71,14 @@ pub fn enter() -> Result<Entered, EnterError> {
     }
     let meter = Meter::open();
     let descriptors = meter.descriptor().into_iter().collect::<Vec<_>>();
-    let confinement = confine::confine_self(&greeting.confine, &descriptors);
+    let (confinement, python) = confine::confine_self(&greeting.confine, &descriptors, || {
+        // SAFETY: the parent is this same program, and names a file that it made, or found in a directory only its user
+        // can write to, under a name made of all that decides the contents.
+        greeting.python.as_deref().map(|path| unsafe { Program::map(path) })
+    });
     let ready = Ready { build_id: build_id().to_owned(), confinement: confinement.clone() };
     frames::write(output.lock(), &protocol::encode(&ready))?;
-    Ok(Entered { confinement, meter, input, output })
+    Ok(Entered { confinement, meter, python, input, output })
 }
 
 impl Entered {
@@ -98,15 +106,18 @@ impl Entered {
 
 /// Serves as a worker until the parent closes the pipe: the binary's hidden command.
 pub fn run_worker() -> ExitCode {
-    run_worker_with(|template, request, provided, budget| {
-        engine::process(template, request, provided, budget, &engine::NoInterpreter)
-    })
+    run_worker_with(engine::process)
 }
+
+/// What a worker does with a job.
+pub trait Work: Fn(&Template, &Request, &[Provided], &Budget, &dyn Interpreter) -> Step {}
+
+impl<F: Fn(&Template, &Request, &[Provided], &Budget, &dyn Interpreter) -> Step> Work for F {}
 
 /// [`run_worker`] with other work than the engine's; for tests and benches.
 ///
 /// A panic in `work` ends the process, on purpose: what it left behind is not trusted with the next job.
-pub fn run_worker_with(work: impl Fn(&Template, &Request, &[Provided], &Budget) -> Step) -> ExitCode {
+pub fn run_worker_with(work: impl Work) -> ExitCode {
     // Shown by ps and top. A process without a name works as well.
     let _ = rustix::thread::set_name(c"formwork-worker");
     match enter().map_err(|error| error.to_string()).and_then(|entered| serve(entered, work)) {
@@ -122,10 +133,7 @@ pub fn refuse(message: &str) -> ExitCode {
     ExitCode::from(REFUSED)
 }
 
-fn serve(
-    mut entered: Entered,
-    work: impl Fn(&Template, &Request, &[Provided], &Budget) -> Step,
-) -> Result<(), String> {
+fn serve(mut entered: Entered, work: impl Work) -> Result<(), String> {
     let mut loaded = BTreeMap::new();
     let text = |error: FrameError| error.to_string();
     while let Some(ask) = entered.receive(LONGEST_ASK).map_err(text)? {
@@ -139,7 +147,7 @@ fn serve(
             Ask::Run(run) => {
                 drop(ask);
                 let release = run.release.clone();
-                let answer = answer(&entered.meter, &loaded, *run, &work)?;
+                let answer = answer(&entered, &loaded, *run, &work)?;
                 entered.send(&answer).map_err(text)?;
                 loaded.retain(|key, _| !release.contains(key));
             }
@@ -150,13 +158,13 @@ fn serve(
 
 /// Does one job within its budget of memory, and gives the encoded answer.
 fn answer(
-    meter: &Meter,
+    entered: &Entered,
     loaded: &BTreeMap<Key, Files>,
     run: Run,
-    work: impl Fn(&Template, &Request, &[Provided], &Budget) -> Step,
+    work: &impl Work,
 ) -> Result<Vec<u8>, String> {
-    let held = meter.held();
-    let Run { template, provided, request, budget, .. } = run;
+    let held = entered.meter.held();
+    let Run { template, provided, request, budget, python, .. } = run;
     let whole = |head: Head| {
         let files = loaded.get(&head.files).ok_or("a job names files that were not loaded")?.clone();
         Ok::<_, String>(Template {
@@ -180,8 +188,13 @@ fn answer(
     let resting = if held == 0 { protocol::RESERVE } else { held };
     confine::allow_data(Some(budget.memory.saturating_add(resting)));
     confine::allow_processor_time(budget.wall);
-    let step = work(&template, &request, &provided, &budget);
-    let answer = Answer::Step { step, held };
+    let answer = {
+        // With it goes its instance, before what the job may hold is what the worker may.
+        let host =
+            if python { Host::new(entered.python.as_ref(), &request, &budget) } else { Host::absent() };
+        let step = work(&template, &request, &provided, &budget, &host);
+        if host.was_missed() { Answer::NeedsPython } else { Answer::Step { step, held } }
+    };
     let answer = match protocol::encode_within(&answer, protocol::longest_answer(&budget)) {
         Ok(encoded) => encoded,
         Err(Unsendable::TooLong) => protocol::encode(&Answer::TooLong),

@@ -8,9 +8,10 @@
 //! - [`Pool`] keeps warm workers and hands them jobs fairly; [`run_once`] is the same for one job of a command.
 //! - [`Child`] is one confined child; the pool is built on it, and so are fetching and scanning.
 //! - [`inside`] is the other end: what a child does first, and the worker's loop.
+//! - [`python`] is CPython in WebAssembly for templates that need it, one instance an expansion.
 //! - [`confine`] is what a process does to itself before it touches anything hostile.
 //!
-//! This is the only crate that knows landlock and seccomp. It must not know where templates come from (`catalog`,
+//! This is the only crate that knows landlock, seccomp and wasmtime. It must not know where templates come from (`catalog`,
 //! `indexer`) nor how an answer is said (`wire`, `server`). Linux only.
 
 mod build_id;
@@ -20,12 +21,13 @@ pub mod frames;
 pub mod inside;
 mod pool;
 mod protocol;
+pub mod python;
 mod tail;
 
 pub use build_id::build_id;
 pub use child::{Child, ChildConfig, ChildError, Limit, own_executable};
 pub use confine::{Confinement, Guard, Reach};
-pub use inside::{run_worker, run_worker_with};
+pub use inside::{Work, run_worker, run_worker_with};
 pub use pool::{Job, Pool, PoolConfig, PoolError, Stats, WorkerError, run_once};
 
 /// Reads what can be known of a template without processing it, in this process.
@@ -39,10 +41,7 @@ pub fn inspect(template: &schema::processing::Template) -> schema::Inspection {
 /// The files that a configuration or a template may read beyond those it has, for who gathers them.
 pub use engine::{Wanted, wanted};
 
-/// Whether workers have an interpreter for templates in Python.
-const HAS_PYTHON: bool = false;
-
-/// Whether this build processes templates of that kind at all.
+/// Whether this build processes templates of that kind at all. Workers have Python.
 pub fn can_process(kind: schema::Kind) -> bool {
-    engine::can_process(kind, HAS_PYTHON)
+    engine::can_process(kind, true)
 }

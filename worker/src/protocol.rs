@@ -4,6 +4,7 @@
 //! as a template's output may. File contents travel in a frame of their own behind [`Ask::Load`].
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use schema::digest::Digest;
 use schema::kind::Kind;
@@ -13,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::build_id;
 use crate::confine::{Confine, Confinement};
 
 /// The longest frame a worker takes: a version of the largest size, or a request that provides many names.
@@ -35,6 +37,15 @@ pub(crate) fn longest_answer(budget: &Budget) -> u64 {
 pub(crate) struct Greeting {
     pub(crate) build_id: String,
     pub(crate) confine: Confine,
+    /// The compiled interpreter to map, for a worker that is to run Python.
+    pub(crate) python: Option<PathBuf>,
+}
+
+impl Greeting {
+    /// To a child that is to be confined so.
+    pub(crate) fn to(confine: Confine, python: Option<&Path>) -> Greeting {
+        Greeting { build_id: build_id().to_owned(), confine, python: python.map(Path::to_owned) }
+    }
 }
 
 /// The child's answer, once it is confined.
@@ -66,6 +77,8 @@ pub(crate) struct Run {
     pub(crate) provided: Vec<ProvidedHead>,
     pub(crate) request: Request,
     pub(crate) budget: Budget,
+    /// Whether Python may be asked for; if it is where it may not, the answer is [`Answer::NeedsPython`].
+    pub(crate) python: bool,
     /// Files to drop when it is done.
     pub(crate) release: Vec<Key>,
 }
@@ -94,6 +107,8 @@ pub(crate) struct ProvidedHead {
 pub(crate) enum Answer {
     /// How far it got, and how many bytes of data the worker held before it began.
     Step { step: Step, held: u64 },
+    /// The template turned out to need Python: it is to be run again where there is one.
+    NeedsPython,
     /// What came out is longer than the budget allows.
     TooLong,
     /// What came out nests deeper than can be sent.
@@ -139,7 +154,7 @@ impl Laden for Answer {
                 let Outcome { objects, original, layout, outputs, .. } = &**outcome;
                 objects.iter().chain([original]).chain(layout).chain(outputs).collect()
             }
-            Answer::Step { .. } | Answer::TooLong | Answer::TooDeep => Vec::new(),
+            Answer::Step { .. } | Answer::NeedsPython | Answer::TooLong | Answer::TooDeep => Vec::new(),
         }
     }
 }

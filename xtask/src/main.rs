@@ -1,8 +1,9 @@
 //! `cargo xtask`: the jobs of a developer that take long or need programs beyond a compiler.
 //!
 //! It drives programs from outside (our own examples and benches, the originals in `tests/oracles`) and must not know
-//! any crate of ours. CI runs none of it; what it found is kept in `benches/README.md`.
+//! any crate of ours, but for `bake-python`, which has `worker` bake the interpreter that `worker` runs. CI runs none of it; what it found is kept in `benches/README.md`.
 
+mod bake_python;
 mod figures;
 mod programs;
 mod soak;
@@ -33,6 +34,8 @@ enum Job {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Make the interpreter that Python templates run in (needs npm, pip and tar; same inputs, same bytes)
+    BakePython(bake_python::BakeArguments),
     /// Compare with the originals over many generated cases, or run something for long
     Soak(SoakArguments),
 }
@@ -71,6 +74,7 @@ struct Size {
 fn main() -> anyhow::Result<ExitCode> {
     match Arguments::parse().job {
         Job::Generate { arguments } => generate(&arguments),
+        Job::BakePython(arguments) => bake_python::run(&arguments),
         Job::Soak(SoakArguments { which: Some(Soak::Gotemplate(size)), .. }) => soak::gotemplate::run(size),
         Job::Soak(SoakArguments { which: Some(Soak::Yaml(size)), .. }) => soak::yaml::run(size),
         Job::Soak(SoakArguments { which: Some(Soak::Kill(rounds)), .. }) => soak::kill::run(&rounds),

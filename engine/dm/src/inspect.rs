@@ -59,18 +59,13 @@ pub fn inspect(template: &Template) -> Inspection {
                     "the template never writes `resources`",
                 ));
             }
-            if template.kind == Kind::DmPython {
-                findings.push(Finding::new(&rules::PYTHON, entry, "the template is written in Python"));
-                if !["GenerateConfig", "generate_config", "GenerateResourceList"]
-                    .iter()
-                    .any(|name| text.contains(name))
-                {
-                    findings.push(Finding::new(
-                        &rules::PYTHON_ENTRY,
-                        entry,
-                        "the template does not define GenerateConfig",
-                    ));
-                }
+            let entries = ["GenerateConfig", "generate_config"];
+            if template.kind == Kind::DmPython && !entries.iter().any(|name| text.contains(name)) {
+                findings.push(Finding::new(
+                    &rules::PYTHON_ENTRY,
+                    entry,
+                    "the template does not define GenerateConfig",
+                ));
             }
         }
     }

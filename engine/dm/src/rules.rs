@@ -22,9 +22,6 @@ schema::dialect_rules! {
     NO_RESOURCES = "dm-resources", Warning,
         "Expansion fails unless the template writes a `resources:` list, and its text never says the word.",
         "Write `resources:` and a list under it.";
-    PYTHON = "dm-python", Info,
-        "Python templates are listed, resolved and served, but this build cannot process them.",
-        "Nothing is wrong with the template.";
     PYTHON_ENTRY = "dm-python-entry", Error,
         "A Python template is called through GenerateConfig, and has no such function.",
         "Define `def GenerateConfig(context):`.";

@@ -7,6 +7,7 @@ use axum::response::Response;
 use http::{HeaderValue, StatusCode};
 use indexer::State as Sync;
 use wire::operations::{Check, Ready, RegistryStatus, Status};
+use worker::python::PythonState;
 
 use crate::access::Caller;
 use crate::api;
@@ -50,6 +51,7 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>, caller: Caller) -> ApiRe
             format!("{} workers, {} busy, {} waiting", workers.workers, workers.busy, workers.queued),
         ),
         check("confinement", complete, false, confinement),
+        python_check(app.processor.python()),
         check(
             "registries",
             waiting == 0,
@@ -63,6 +65,22 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>, caller: Caller) -> ApiRe
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     }
     Ok(response)
+}
+
+/// How far Python is. Templates of other kinds do not need it, so the server is ready without.
+fn python_check(state: Option<PythonState>) -> Check {
+    let version = worker::python::python_version();
+    let (ok, detail) = match state {
+        Some(PythonState::Ready(_)) => (true, format!("Python {version}, compiled for this machine")),
+        Some(PythonState::Idle) => (true, format!("Python {version}, not needed so far")),
+        Some(PythonState::Compiling(since)) => {
+            let seconds = since.elapsed().as_secs();
+            (false, format!("Python {version} has been being compiled for {seconds} s; its templates wait"))
+        }
+        Some(PythonState::Failed(message)) => (false, format!("Python templates are refused: {message}")),
+        None => (false, "there is none: Python templates are refused".to_owned()),
+    };
+    Check { name: "python".to_owned(), ok, required: false, detail }
 }
 
 /// Metrics, as OpenMetrics has them
@@ -86,6 +104,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Resp
         statements: app.catalog.statements(),
         workers,
         killed,
+        python: app.processor.python(),
         ages: ages.collect(),
         syncs: app.syncs.statistics(),
     };

@@ -16,6 +16,7 @@ use schema::{Kind, RegistryName};
 use serde_json::Value;
 use server::{AccessLog, BoxFuture, Front, Processor, RateLimits, Server, ServerConfig, Syncs};
 use wire::operations::Workers;
+use worker::python::PythonState;
 use worker::{Job, WorkerError};
 
 pub(crate) const REGISTRY: &str = "github.com/acme/templates";
@@ -65,6 +66,10 @@ impl Processor for InProcess {
     fn confinement(&self) -> (String, bool) {
         ("everything asked for is in force".to_owned(), true)
     }
+
+    fn python(&self) -> Option<PythonState> {
+        None
+    }
 }
 
 /// Answers every job with what a function gives; counts them.
@@ -90,6 +95,10 @@ impl Processor for Scripted {
 
     fn confinement(&self) -> (String, bool) {
         ("files: missing".to_owned(), false)
+    }
+
+    fn python(&self) -> Option<PythonState> {
+        None
     }
 }
 

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::build_id;
-use crate::confine::{self, Confine, Confinement, Limits, Reach};
+use crate::confine::{self, Confinement, Limits, Reach};
 use crate::frames::{self, FrameError};
 use crate::protocol::{self, Greeting, LONGEST_GREETING, Ready};
 use crate::tail::Tail;
@@ -110,7 +110,7 @@ impl Child {
         let limits = Limits { data: config.memory, file_size: config.file_size, ..Limits::default() };
         let confine = confine::for_child(limits, std::process::id(), config.reach, files);
         let command = command(&config.program, &config.arguments, config.environment)?;
-        Child::start_confined(command, confine, config.memory, config.wall).await
+        Child::start_confined(command, Greeting::to(confine, None), config.memory, config.wall).await
     }
 
     /// Starts a worker: memory is what its caller is told, the limit is that and the reserve.
@@ -118,14 +118,16 @@ impl Child {
         program: &Path,
         arguments: &[OsString],
         memory: u64,
+        python: Option<&Path>,
     ) -> Result<Child, ChildError> {
-        let confine = confine::for_worker(memory.saturating_add(protocol::RESERVE), std::process::id());
-        Child::start_confined(command(program, arguments, Vec::new())?, confine, Some(memory), START).await
+        let limit = memory.saturating_add(protocol::RESERVE);
+        let greeting = Greeting::to(confine::for_worker(limit, std::process::id(), python), python);
+        Child::start_confined(command(program, arguments, Vec::new())?, greeting, Some(memory), START).await
     }
 
     async fn start_confined(
         command: Command,
-        confine: Confine,
+        greeting: Greeting,
         memory: Option<u64>,
         wall: Duration,
     ) -> Result<Child, ChildError> {
@@ -152,13 +154,13 @@ impl Child {
             wall: START,
             deadline: started + START,
         };
-        child.greet(confine).await?;
+        child.greet(&greeting).await?;
         child.allow_from(started, wall);
         Ok(child)
     }
 
-    async fn greet(&mut self, confine: Confine) -> Result<(), ChildError> {
-        let greeting = protocol::encode(&Greeting { build_id: build_id().to_owned(), confine });
+    async fn greet(&mut self, greeting: &Greeting) -> Result<(), ChildError> {
+        let greeting = protocol::encode(greeting);
         let answer = match self.send(&greeting).await {
             Ok(()) => self.receive(LONGEST_GREETING).await,
             Err(error) => Err(error),

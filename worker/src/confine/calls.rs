@@ -110,7 +110,8 @@ pub(super) fn restrict(calls: Calls, descriptors: &[RawFd]) -> Guard {
         Calls::Compute => compute(descriptors),
     };
     let applied = filter.map_err(|error| error.to_string()).and_then(|program| {
-        seccompiler::apply_filter(&program)
+        // All threads there are: one of the interpreter's may be waiting already.
+        seccompiler::apply_filter_all_threads(&program)
             .map_err(|error| format!("this kernel takes no seccomp filter: {error}"))
     });
     Guard::from_result(applied)

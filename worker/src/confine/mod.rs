@@ -2,7 +2,7 @@
 //!
 //! Every measure is taken as far as the kernel has it, and [`Confinement`] tells what came of each: a service on
 //! an old kernel runs with less and says so. All of it is one way; nothing here can be undone by the process.
-//! Call it while the process has one thread: landlock and seccomp bind the calling thread and those it starts.
+//! Call it while the process has one thread: landlock binds the calling thread and those it starts.
 
 mod calls;
 mod files;
@@ -10,7 +10,7 @@ mod limits;
 
 use std::fmt;
 use std::os::fd::RawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -178,15 +178,22 @@ impl Confinement {
 /// Takes every measure asked for, and tells what came of each.
 ///
 /// `descriptors` are those beside the standard three that this process goes on reading from; under
-/// [`Calls::Compute`] all others are dead to it.
-pub fn confine_self(confine: &Confine, descriptors: &[RawFd]) -> Confinement {
-    // The order matters: landlock needs descriptors and calls that later measures take away.
+/// [`Calls::Compute`] all others are dead to it. `meanwhile` is what must be done once files are out of reach, but before
+/// system calls are: a thread it starts is confined like this one.
+pub fn confine_self<T>(
+    confine: &Confine,
+    descriptors: &[RawFd],
+    meanwhile: impl FnOnce() -> T,
+) -> (Confinement, T) {
+    // The order matters: landlock needs descriptors and calls that later measures take away, and binds this thread and
+    // those it starts from then on.
     let parent = confine.parent.map_or(Guard::NotAsked, die_with);
     let privileges = Guard::from_result(rustix::thread::set_no_new_privs(true));
     let files = files::restrict(&confine.files, confine.calls);
+    let done = meanwhile();
     let limits = limits::set(&confine.limits);
     let calls = calls::restrict(confine.calls, descriptors);
-    Confinement { limits, parent, privileges, files, calls }
+    (Confinement { limits, parent, privileges, files, calls }, done)
 }
 
 /// Asks the kernel to kill this process with its parent; and ends it now if the parent is gone already.
@@ -202,8 +209,9 @@ fn die_with(parent: u32) -> Guard {
     guard
 }
 
-/// What a worker gives up: everything but computing, talking over its two pipes, and dying.
-pub(crate) fn for_worker(memory: u64, parent: u32) -> Confine {
+/// What a worker gives up: everything but computing, talking over its two pipes, and dying. The compiled interpreter it
+/// is to map can be read until system calls are taken away, and nothing can be opened afterwards.
+pub(crate) fn for_worker(memory: u64, parent: u32, python: Option<&Path>) -> Confine {
     Confine {
         limits: Limits {
             data: Some(memory),
@@ -213,7 +221,10 @@ pub(crate) fn for_worker(memory: u64, parent: u32) -> Confine {
             file_size: Some(0),
         },
         parent: Some(parent),
-        files: Files::none(),
+        files: Files::Only {
+            readable: python.map(Path::to_owned).into_iter().collect(),
+            writable: Vec::new(),
+        },
         calls: Calls::Compute,
     }
 }

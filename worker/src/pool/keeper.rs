@@ -11,6 +11,7 @@ use super::holdings::{self, Holdings, Plan};
 use super::{Assigned, Job, Shared, WorkerError};
 use crate::child::{Child, ChildError, Limit, in_words};
 use crate::protocol::{self, Answer, Ask, LONGEST_ASK, RESERVE, Run, Unsendable};
+use crate::python::PythonState;
 
 /// Jobs after which a worker is replaced, so that nothing small can add up.
 const MOST_JOBS: u32 = 10_000;
@@ -24,6 +25,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 struct Worker {
     child: Child,
     holdings: Holdings,
+    /// Whether it was given Python to map.
+    python: bool,
     jobs: u32,
 }
 
@@ -47,7 +50,7 @@ pub(super) async fn keep(
     let mut wait = SHORTEST_WAIT;
     loop {
         if worker.is_none() {
-            match start(&shared, seat).await {
+            match start(&shared, seat, false).await {
                 Ok(started) => {
                     worker = Some(started);
                     wait = SHORTEST_WAIT;
@@ -85,19 +88,28 @@ pub(super) async fn keep(
     }
 }
 
-async fn start(shared: &Shared, seat: usize) -> Result<Worker, WorkerError> {
+/// Starts a worker; with Python, if that is wanted and ready.
+async fn start(shared: &Shared, seat: usize, python: bool) -> Result<Worker, WorkerError> {
     let config = &shared.config;
-    let started = Child::start_worker(&config.program, &config.arguments, config.budget.memory).await;
+    let compiled = match &*shared.python.borrow() {
+        PythonState::Ready(path) if python => Some(Arc::clone(path)),
+        _ => None,
+    };
+    let python = compiled.is_some();
+    let started =
+        Child::start_worker(&config.program, &config.arguments, config.budget.memory, compiled.as_deref())
+            .await;
     let mut state = shared.state();
     match started {
         Ok(child) => {
             state.stats.started += 1;
             state.seats[seat].pid = if state.stopping { None } else { child.pid() };
+            state.seats[seat].python = python;
             state.confinement = Some(child.confinement().clone());
             if state.seats.iter().all(|seat| seat.pid.is_some()) {
                 shared.ready.send_replace(Some(Ok(())));
             }
-            Ok(Worker { child, holdings: Holdings::default(), jobs: 0 })
+            Ok(Worker { child, holdings: Holdings::default(), python, jobs: 0 })
         }
         Err(error) => {
             let error = WorkerError::from(error);
@@ -117,17 +129,23 @@ async fn serve(shared: &Shared, seat: usize, worker: &mut Option<Worker>, assign
     if worker.as_mut().is_some_and(|worker| worker.child.has_ended()) {
         gone(shared, seat, worker, false);
     }
+    let python = assigned.python && matches!(&*shared.python.borrow(), PythonState::Ready(_));
+    if python && worker.as_ref().is_some_and(|worker| !worker.python) {
+        // Python is mapped before a worker is confined: this one cannot take it up any more.
+        shared.state().stats.retired += 1;
+        vacate(shared, seat, worker);
+    }
     if worker.is_none() {
-        match start(shared, seat).await {
+        match start(shared, seat, python).await {
             Ok(started) => *worker = Some(started),
             Err(error) => return finish(shared, seat, assigned, Err(error), Duration::ZERO),
         }
     }
     let Some(running) = worker.as_mut() else { return };
     let began = Instant::now();
-    let Assigned { job, answer } = assigned;
+    let Assigned { job, python, answer } = assigned;
     let caller = job.caller.clone();
-    let (result, after) = run(shared, running, job).await;
+    let (result, after) = run(shared, running, job, python).await;
     let took = began.elapsed();
     let digests = running.holdings.digests().collect();
     match after {
@@ -145,9 +163,17 @@ async fn serve(shared: &Shared, seat: usize, worker: &mut Option<Worker>, assign
     drop(answer.send(result));
 }
 
-async fn run(shared: &Shared, worker: &mut Worker, job: Job) -> (Result<Step, WorkerError>, After) {
+async fn run(
+    shared: &Shared,
+    worker: &mut Worker,
+    job: Job,
+    python: bool,
+) -> (Result<Option<Step>, WorkerError>, After) {
     let Job { digest, template, request, provided, mut budget, .. } = job;
     budget.memory = budget.memory.min(shared.config.budget.memory);
+    if python && worker.python {
+        budget.wall = budget.wall.max(budget.python_wall);
+    }
     let templates = std::iter::once(&template).chain(provided.iter().map(|one| &one.template));
     if let Some(bytes) = templates.map(|one| holdings::size(&one.files)).find(|bytes| *bytes > LONGEST_ASK) {
         return (Err(too_much("one version", Some(bytes))), After::Keep);
@@ -156,7 +182,7 @@ async fn run(shared: &Shared, worker: &mut Worker, job: Job) -> (Result<Step, Wo
     if load.is_empty() {
         shared.state().stats.warm += 1;
     }
-    let run = Ask::Run(Box::new(Run { template, provided, request, budget, release }));
+    let run = Ask::Run(Box::new(Run { template, provided, request, budget, python, release }));
     let run = match protocol::encode_within(&run, LONGEST_ASK) {
         Ok(run) => run,
         // The plan is not carried out, so what this worker holds is no longer known.
@@ -170,8 +196,9 @@ async fn run(shared: &Shared, worker: &mut Worker, job: Job) -> (Result<Step, Wo
     match talk(&mut worker.child, forget, load, &run, protocol::longest_answer(&budget)).await {
         Ok(Answer::Step { step, held }) => {
             let after = if worker.jobs >= MOST_JOBS || held > RESERVE { After::Retire } else { After::Keep };
-            (Ok(step), after)
+            (Ok(Some(step)), after)
         }
+        Ok(Answer::NeedsPython) => (Ok(None), After::Keep),
         Ok(Answer::TooDeep) => (Err(too_deep("the output")), After::Keep),
         Ok(Answer::TooLong) => (Err(too_long(budget.output)), After::Keep),
         Err(ChildError::Limit { what: Limit::Output, .. }) => {
@@ -248,6 +275,7 @@ fn vacate(shared: &Shared, seat: usize, worker: &mut Option<Worker>) {
     *worker = None;
     let mut state = shared.state();
     state.seats[seat].pid = None;
+    state.seats[seat].python = false;
     state.seats[seat].holds.clear();
 }
 
@@ -255,7 +283,7 @@ fn finish(
     shared: &Shared,
     seat: usize,
     assigned: Assigned,
-    result: Result<Step, WorkerError>,
+    result: Result<Option<Step>, WorkerError>,
     took: Duration,
 ) {
     free(shared, seat, &assigned.job.caller, took);

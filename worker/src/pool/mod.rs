@@ -11,18 +11,25 @@ mod turns;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use schema::digest::Digest;
+use schema::kind::Kind;
 use schema::limits::Budget;
 use schema::processing::{Provided, Request, Step, Template};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::child::{ChildError, Limit, own_executable};
 use crate::confine::Confinement;
+use crate::python::{Preparation, Python, PythonState};
 use turns::Turns;
+
+/// How long a job waits for Python where it is not to wait until it is compiled: it may be there already, and only be
+/// found.
+const SHORT: Duration = Duration::from_millis(500);
 
 /// How to keep workers.
 #[derive(Debug, Clone)]
@@ -37,6 +44,8 @@ pub struct PoolConfig {
     pub queue: usize,
     /// The most a job may have; a job's own budget may be smaller. Only the memory is taken from here.
     pub budget: Budget,
+    /// Python, if templates may be in it.
+    pub python: Option<Python>,
 }
 
 impl PoolConfig {
@@ -48,7 +57,13 @@ impl PoolConfig {
             workers,
             queue: workers.saturating_mul(32),
             budget: Budget::default(),
+            python: None,
         }
+    }
+
+    /// The same with Python.
+    pub fn with_python(self, python: Python) -> PoolConfig {
+        PoolConfig { python: Some(python), ..self }
     }
 }
 
@@ -77,6 +92,18 @@ pub enum WorkerError {
     Busy {
         /// When there should be room: whole seconds, at least one.
         retry_after: Duration,
+    },
+    /// The job needs Python, which is still being made ready.
+    #[error("Python is being compiled for this machine: try again in {} s", retry_after.as_secs())]
+    Preparing {
+        /// When it should be there: whole seconds, at least one.
+        retry_after: Duration,
+    },
+    /// The job needs Python, which cannot be used here.
+    #[error("Python templates cannot be processed here: {message}")]
+    NoPython {
+        /// Why.
+        message: String,
     },
     /// It hit a limit.
     #[error("{message}")]
@@ -177,6 +204,8 @@ pub struct Stats {
 pub struct Pool {
     shared: Arc<Shared>,
     keepers: Mutex<Vec<JoinHandle<()>>>,
+    /// What makes Python ready, once somebody has asked for it.
+    preparing: OnceLock<JoinHandle<()>>,
     ready: watch::Receiver<Option<Result<(), WorkerError>>>,
 }
 
@@ -185,6 +214,7 @@ struct Shared {
     config: PoolConfig,
     state: Mutex<State>,
     ready: watch::Sender<Option<Result<(), WorkerError>>>,
+    python: watch::Sender<PythonState>,
 }
 
 #[derive(Debug)]
@@ -204,6 +234,8 @@ struct Seat {
     assignments: mpsc::UnboundedSender<Assigned>,
     busy: bool,
     pid: Option<u32>,
+    /// Whether its worker has Python.
+    python: bool,
     holds: HashSet<Digest>,
 }
 
@@ -211,7 +243,9 @@ struct Seat {
 #[derive(Debug)]
 struct Waiting {
     job: Job,
-    answer: oneshot::Sender<Result<Step, WorkerError>>,
+    /// Whether it may ask for Python. If it does although it may not, it gets nothing.
+    python: bool,
+    answer: oneshot::Sender<Result<Option<Step>, WorkerError>>,
 }
 
 type Assigned = Waiting;
@@ -229,7 +263,7 @@ impl Pool {
         let (seats, assignments): (Vec<_>, Vec<_>) = (0..config.workers)
             .map(|_| {
                 let (assignments, receiver) = mpsc::unbounded_channel();
-                (Seat { assignments, busy: false, pid: None, holds: HashSet::new() }, receiver)
+                (Seat { assignments, busy: false, pid: None, python: false, holds: HashSet::new() }, receiver)
             })
             .unzip();
         let state = State {
@@ -241,21 +275,88 @@ impl Pool {
             stopping: false,
         };
         let (ready, ready_seen) = watch::channel(None);
-        let shared = Arc::new(Shared { config, state: Mutex::new(state), ready });
+        let python = watch::Sender::new(PythonState::Idle);
+        let shared = Arc::new(Shared { config, state: Mutex::new(state), ready, python });
         let keepers = assignments
             .into_iter()
             .enumerate()
             .map(|(seat, assignments)| runtime.spawn(keeper::keep(Arc::clone(&shared), seat, assignments)))
             .collect();
-        Ok(Pool { shared, keepers: Mutex::new(keepers), ready: ready_seen })
+        let pool =
+            Pool { shared, keepers: Mutex::new(keepers), preparing: OnceLock::new(), ready: ready_seen };
+        if let Some(python) = &pool.shared.config.python
+            && python.preparation == Preparation::AtStart
+        {
+            pool.prepare(python);
+        }
+        Ok(pool)
     }
 
     /// Processes a template, waiting for a worker if need be.
     ///
     /// # Errors
-    /// When too much is waiting, the job hits a limit or takes its worker down with it, or the pool stops. A
-    /// template that merely fails is [`Step::Failed`].
+    /// When too much is waiting, the job hits a limit or takes its worker down with it, needs Python and there is none
+    /// yet, or the pool stops. A template that merely fails is [`Step::Failed`].
     pub async fn process(&self, job: Job) -> Result<Step, WorkerError> {
+        let Some(python) = &self.shared.config.python else {
+            return self.queue(job, true).await?.ok_or_else(unexpected);
+        };
+        if !job.looks_like_python() {
+            let again = job.clone();
+            match self.queue(job, false).await? {
+                Some(step) => return Ok(step),
+                // A template it refers to is in Python, or it must be rendered by Jinja2 itself.
+                None => {
+                    self.python_ready(python).await?;
+                    return self.queue(again, true).await?.ok_or_else(unexpected);
+                }
+            }
+        }
+        self.python_ready(python).await?;
+        self.queue(job, true).await?.ok_or_else(unexpected)
+    }
+
+    /// How far Python is; nothing where the pool has none.
+    pub fn python(&self) -> Option<PythonState> {
+        self.shared.config.python.as_ref().map(|_| self.shared.python.borrow().clone())
+    }
+
+    fn prepare(&self, python: &Python) {
+        self.preparing.get_or_init(|| {
+            let work = crate::python::prepare(
+                python.clone(),
+                self.shared.config.program.clone(),
+                self.shared.python.clone(),
+            );
+            tokio::spawn(work)
+        });
+    }
+
+    /// Waits for Python as long as this pool has its jobs wait.
+    async fn python_ready(&self, python: &Python) -> Result<(), WorkerError> {
+        self.prepare(python);
+        let mut state = self.shared.python.subscribe();
+        let is_settled =
+            |state: &PythonState| matches!(state, PythonState::Ready(_) | PythonState::Failed(_));
+        let settled = async { state.wait_for(is_settled).await.map(|state| state.clone()) };
+        let settled = match python.preparation {
+            Preparation::WhenNeeded => settled.await,
+            Preparation::AtStart => match timeout(SHORT, settled).await {
+                Ok(settled) => settled,
+                Err(_) => {
+                    let retry_after = self.shared.python.borrow().retry_after();
+                    return Err(WorkerError::Preparing { retry_after });
+                }
+            },
+        };
+        match settled.map_err(|_| WorkerError::Stopping)? {
+            PythonState::Failed(message) => Err(WorkerError::NoPython { message }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has a worker do the job; nothing if it needs Python and was not to have it.
+    async fn queue(&self, job: Job, python: bool) -> Result<Option<Step>, WorkerError> {
         let (answer, answered) = oneshot::channel();
         {
             let mut state = self.shared.state();
@@ -263,7 +364,7 @@ impl Pool {
                 return Err(WorkerError::Stopping);
             }
             let caller = job.caller.clone();
-            if state.turns.push(&caller, Waiting { job, answer }).is_err() {
+            if state.turns.push(&caller, Waiting { job, python, answer }).is_err() {
                 state.stats.refused += 1;
                 return Err(WorkerError::Busy { retry_after: state.retry_after() });
             }
@@ -321,6 +422,9 @@ impl Pool {
             // With the task goes the child, which is killed when it is dropped.
             keeper.abort();
         }
+        if let Some(preparing) = self.preparing.get() {
+            preparing.abort();
+        }
     }
 }
 
@@ -347,9 +451,13 @@ impl State {
                 self.turns.done(&caller);
                 continue;
             }
-            let digest = waiting.job.digest;
-            let fitness =
-                |seat: &&mut Seat| (digest.is_some_and(|one| seat.holds.contains(&one)), seat.pid.is_some());
+            let (digest, python) = (waiting.job.digest, waiting.python);
+            let fitness = |seat: &&mut Seat| {
+                let holds = digest.is_some_and(|one| seat.holds.contains(&one));
+                // Python is in as few workers as will do: first to those that have it, if it is needed; and else to
+                // the others, unless one of them knows the template.
+                (python && seat.python, holds, seat.python == python, seat.pid.is_some())
+            };
             let idle = self.seats.iter_mut().filter(|seat| !seat.busy).max_by_key(fitness);
             let seat = idle.expect("there was an idle seat just above");
             if seat.assignments.send(waiting).is_ok() {
@@ -371,13 +479,32 @@ impl State {
     }
 }
 
+fn unexpected() -> WorkerError {
+    WorkerError::Protocol { message: "it asks for Python where it was given Python".to_owned() }
+}
+
+impl Job {
+    /// Whether it is likely to need Python: one of its files is in it. What is missed is found by a worker.
+    fn looks_like_python(&self) -> bool {
+        let provided = self.provided.iter().map(|one| &one.template);
+        std::iter::once(&self.template).chain(provided).any(|template| match template.kind {
+            Kind::DmPython => true,
+            _ if template.jinja2 => true,
+            Kind::DmJinja | Kind::DmConfiguration => {
+                template.files.iter().any(|(path, _)| path.ends_with(".py"))
+            }
+            _ => false,
+        })
+    }
+}
+
 /// Processes one job in a worker of its own, and waits for it: for a command that does nothing else.
 ///
 /// A command with several jobs, or one that answers [`Step::Needs`], keeps a [`Pool`] of one.
 ///
 /// # Errors
 /// As [`Pool::process`].
-pub fn run_once(job: Job) -> Result<Step, WorkerError> {
+pub fn run_once(job: Job, python: Python) -> Result<Step, WorkerError> {
     let start = |message: String| WorkerError::Start { message };
     // A thread of its own, so that it can be called from anywhere, a runtime's thread included.
     let thread = std::thread::Builder::new().name("formwork-once".to_owned());
@@ -387,7 +514,7 @@ pub fn run_once(job: Job) -> Result<Step, WorkerError> {
             .build()
             .map_err(|error| start(error.to_string()))?;
         runtime.block_on(async {
-            let config = PoolConfig { budget: job.budget, ..PoolConfig::own(1) };
+            let config = PoolConfig { budget: job.budget, ..PoolConfig::own(1).with_python(python) };
             let pool = Pool::start(config).map_err(|error| start(error.to_string()))?;
             pool.process(job).await
         })

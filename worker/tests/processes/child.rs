@@ -1,5 +1,6 @@
 //! What the children of these tests do.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::Write;
@@ -8,13 +9,20 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use engine::{Call, Interpreter, InterpreterError, Language, Made, Returned};
 use schema::limits::Budget;
 use schema::processing::{Outcome, Provided, Request, Step, Template};
 use serde_json::{Value, json};
 use worker::frames;
 
 /// A worker's work: what `values.do` says.
-pub(crate) fn work(template: &Template, request: &Request, provided: &[Provided], _: &Budget) -> Step {
+pub(crate) fn work(
+    template: &Template,
+    request: &Request,
+    provided: &[Provided],
+    _: &Budget,
+    interpreter: &dyn Interpreter,
+) -> Step {
     let values = &request.values;
     let number = |name: &str| values[name].as_u64().unwrap_or_default();
     let mut outcome = Outcome { original: json!({ "pid": std::process::id() }), ..Outcome::default() };
@@ -31,6 +39,7 @@ pub(crate) fn work(template: &Template, request: &Request, provided: &[Provided]
                 .collect::<Vec<_>>()
                 .into();
         }
+        "python" => outcome.objects = python(interpreter, template, values),
         "spin" => spin(),
         "busy" => {
             let end = Instant::now() + Duration::from_millis(number("milliseconds"));
@@ -63,6 +72,45 @@ pub(crate) fn work(template: &Template, request: &Request, provided: &[Provided]
         other => panic!("no such work: {other}"),
     }
     Step::Done(Box::new(outcome))
+}
+
+/// Runs `values.calls`, one after the other: each names a file of the template, and perhaps its properties.
+fn python(interpreter: &dyn Interpreter, template: &Template, values: &Value) -> Vec<Value> {
+    let texts =
+        template.files.iter().map(|(path, bytes)| (path.to_owned(), String::from_utf8_lossy(bytes).into()));
+    let imports = texts.collect::<BTreeMap<String, String>>();
+    let run = |call: &Value| {
+        let file = call["file"].as_str().unwrap();
+        let language = if file.ends_with(".py") { Language::Python } else { Language::Jinja };
+        let env = json!({ "name": "it", "type": file, "deployment": "demo", "project": "demo" });
+        let call = Call {
+            language,
+            file,
+            source: &imports[file],
+            properties: call.get("properties"),
+            env: &env,
+            imports: &imports,
+        };
+        match interpreter.call(&call) {
+            Ok(Returned { made, properties, env }) => {
+                let mut said = match made {
+                    Made::Text(text) => json!({ "text": text }),
+                    Made::Value(value) => json!({ "value": value }),
+                };
+                let left = [("properties", properties), ("env", env)];
+                for (name, value) in left.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+                    said[name] = value;
+                }
+                said
+            }
+            Err(InterpreterError::Template { message, file, line, trace }) => {
+                json!({ "error": message, "file": file, "line": line, "trace": trace })
+            }
+            Err(InterpreterError::Limit { message }) => json!({ "limit": message }),
+            Err(InterpreterError::Unavailable { message }) => json!({ "unavailable": message }),
+        }
+    };
+    values["calls"].as_array().unwrap().iter().map(run).collect()
 }
 
 fn spin() -> ! {

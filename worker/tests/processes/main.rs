@@ -16,6 +16,11 @@ mod engine;
 mod kit;
 mod lifetime;
 mod limits;
+mod python;
+mod python_attacks;
+mod recorded;
+#[path = "../../../engine/dm/tests/replay/mod.rs"]
+mod replay;
 mod sharing;
 
 use std::process::ExitCode;
@@ -26,6 +31,7 @@ fn main() -> ExitCode {
     let arguments = std::env::args().collect::<Vec<_>>();
     match arguments.get(1).map(String::as_str) {
         Some("__worker") => return worker::run_worker_with(child::work),
+        Some("__python") => return worker::python::run_compiler(),
         Some("__engine") => return worker::run_worker(),
         Some("__child") => return child::serve(),
         Some("__stranger") => return child::stranger(),
@@ -76,6 +82,31 @@ fn main() -> ExitCode {
             a_child_inherits_no_descriptor
             a_child_is_stopped_at_its_limits
             a_child_takes_what_it_started_with_it;
+        python: templates_return_texts_and_values
+            templates_of_python_2_find_what_they_knew
+            helpers_are_imported_from_the_files
+            jinja2_itself_renders
+            failures_name_file_line_and_what_led_there
+            what_a_template_changes_of_what_it_was_given_is_told
+            what_cannot_be_written_down_is_named
+            with_a_seed_the_same_comes_out_and_without_one_it_differs
+            one_expansion_is_one_instance_and_no_call_sees_another
+            many_calls_of_one_expansion_are_quick
+            python_is_mapped_in_few_workers_and_where_it_turns_out_to_be_needed
+            without_python_a_template_says_so
+            a_cache_others_can_write_to_is_not_used;
+        python_attacks: attack_row_22_the_world_outside_is_not_there
+            attack_row_22_what_does_not_end_is_stopped
+            attack_row_22_memory_is_bounded
+            attack_row_22_output_is_bounded
+            attack_row_22_depth_is_bounded
+            attack_row_22_an_interpreter_that_ends_itself_harms_itself
+            attack_row_22_hostile_objects_are_told_by_their_type
+            attack_row_22_games_with_the_interpreter_stay_inside
+            attack_row_22_two_megabytes_of_properties_and_ten_thousand_imports;
+        recorded: every_recorded_expansion_is_answered_alike
+            what_differs_between_seeds_differs_between_renders
+            a_version_marked_so_is_rendered_by_jinja2;
         engine: both_kinds_are_processed_in_a_confined_worker;
     };
     let mut options = Arguments::from_args();

@@ -164,10 +164,10 @@ pub(crate) fn callers_who_give_up_leave_the_pool_whole() {
 }
 
 pub(crate) fn one_job_of_a_command_runs_anywhere() {
-    let alone = worker::run_once(job("echo", json!({ "x": 1 })));
+    let alone = worker::run_once(job("echo", json!({ "x": 1 })), crate::python::python());
     assert_eq!(done(alone).objects[0]["x"], 1);
     run(async {
-        let inside = worker::run_once(job("echo", json!({ "x": 2 })));
+        let inside = worker::run_once(job("echo", json!({ "x": 2 })), crate::python::python());
         assert_eq!(done(inside).objects[0]["x"], 2);
     });
 }
