@@ -2,6 +2,7 @@
 //! is in the modules below, one for each thing.
 
 mod deliveries;
+mod deployments;
 mod discovered;
 mod following;
 mod jobs;

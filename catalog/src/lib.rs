@@ -49,6 +49,7 @@ mod apply;
 mod blobs;
 mod catalog;
 mod changes;
+mod deployments;
 mod error;
 #[cfg_attr(
     not(any(test, feature = "testing")),
@@ -78,6 +79,7 @@ pub use apply::verdict::{Acceptance, Erasure};
 pub use apply::{Policy, What};
 pub use catalog::{Blob, CacheSize, Catalog, Opened, Options, Published, Purged};
 pub use changes::{LogEntry, LogPage};
+pub use deployments::{Deployment, DeploymentLimits, NamedRegistry, Owner, Refusal};
 pub use error::{OpenError, ReadError, StoreError, WriteError};
 #[cfg(any(test, feature = "testing"))]
 pub use faults::{Faults, Point};

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::dm::DmArguments;
+
 use crate::process::form::OutputForm;
 
 pub(crate) use browse::*;
@@ -76,6 +78,8 @@ pub(crate) enum Command {
     Fsck(FsckArguments),
     /// Print what makes a shell complete the words of this program
     Completions(CompletionsArguments),
+    /// Deployment Manager's client: deploy, expand and describe with the command lines of `dm`
+    Dm(DmArguments),
 }
 
 #[derive(Debug, Default, Args)]
@@ -162,6 +166,15 @@ pub(crate) struct ServeArguments {
     /// Time one fetch and scan may take [default: 15m]
     #[arg(long, value_name = "TIME")]
     pub(crate) fetch_time: Option<String>,
+    /// How long a deployment that `dm` recorded is kept, like 30m or 24h [default: 24h]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) deployment_lifetime: Option<String>,
+    /// Deployments one user may have recorded; the server keeps ten times as many [default: 100]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) deployments: Option<String>,
+    /// Bytes of all deployments of one user, like 32MiB [default: 32MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) deployment_size: Option<String>,
     /// Certificates in PEM that vouch for https servers of registries, in place of the system's
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,

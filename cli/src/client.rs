@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use reqwest::blocking::{Client as Http, Response};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::{Method, StatusCode, Url};
 use schema::Reference;
 use schema::processing::Request;
 use serde::de::DeserializeOwned;
@@ -179,6 +180,24 @@ impl Client {
         self.read(self.http.post(url).json(request).send())
     }
 
+    /// One request to an API of a form of its own: the status and the body as they came.
+    pub(crate) fn exchange(
+        &self,
+        method: Method,
+        url: Url,
+        body: Option<&serde_json::Value>,
+    ) -> anyhow::Result<(StatusCode, Vec<u8>)> {
+        let request = self.http.request(method, url);
+        let request = match body {
+            Some(body) => request.json(body),
+            None => request,
+        };
+        let response = request.send().map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        let body = response.bytes().map_err(|error| self.unreachable(&error))?;
+        Ok((status, body.to_vec()))
+    }
+
     /// A list, all of its pages as one.
     fn whole<T: Paged>(
         &self,
@@ -200,11 +219,11 @@ impl Client {
         self.read(self.http.get(self.parse(path, parameters)?).send())
     }
 
-    fn parse(&self, path: &str, parameters: &[(&str, &str)]) -> anyhow::Result<reqwest::Url> {
+    fn parse(&self, path: &str, parameters: &[(&str, &str)]) -> anyhow::Result<Url> {
         let url = format!("{}{path}", self.base);
         let url = match parameters {
-            [] => reqwest::Url::parse(&url),
-            _ => reqwest::Url::parse_with_params(&url, parameters),
+            [] => Url::parse(&url),
+            _ => Url::parse_with_params(&url, parameters),
         };
         url.with_context(|| format!("`{}` is not the URL of a server", self.base))
     }

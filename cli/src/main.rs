@@ -11,6 +11,7 @@ mod decide;
 mod digest;
 #[cfg(feature = "github")]
 mod discovery;
+mod dm;
 mod export;
 mod fsck;
 mod host;
@@ -46,8 +47,8 @@ fn main() -> ExitCode {
         Some("__scan") => return indexer::run_scan_child(),
         _ => {}
     }
-    let arguments = Arguments::parse();
-    let outcome = match arguments.command {
+    let command = dm::called(std::env::args_os()).unwrap_or_else(|| Arguments::parse().command);
+    let outcome = match command {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Config(arguments) => serve::config(&arguments),
         Command::Check(arguments) => check::run(&arguments),
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
             );
             Ok(ExitCode::SUCCESS)
         }
+        Command::Dm(arguments) => dm::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         output::error(&error);

@@ -105,6 +105,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
         tls,
         home: settings.home.value.clone(),
         webhooks: settings.webhooks.clone(),
+        deployments: settings.deployments.limits(),
         access_log: access_log(settings.access_log.value.as_deref()),
         limits: RateLimits {
             requests: settings.rate_limit.value,

@@ -1,5 +1,6 @@
 //! The settings of `serve`: flag, then `FORMWORK_…`, then file, then default; each knows where it came from.
 
+mod deployments;
 #[cfg(feature = "github")]
 mod github;
 
@@ -19,6 +20,7 @@ use crate::arguments::{self, ServeArguments};
 use crate::registries::{FileRegistry, registries};
 use crate::secret::SecretSource;
 
+pub(crate) use self::deployments::Deployments;
 #[cfg(feature = "github")]
 pub(crate) use self::github::Discovery;
 
@@ -92,6 +94,8 @@ pub(crate) struct Settings {
     pub(crate) fetch_limit: Setting<u64>,
     /// Time one fetch and scan may take.
     pub(crate) fetch_time: Setting<Duration>,
+    /// How much clients of Deployment Manager may keep.
+    pub(crate) deployments: Deployments,
     pub(crate) ca_file: Setting<Option<PathBuf>>,
     pub(crate) ssh_key: Setting<Option<PathBuf>>,
     pub(crate) known_hosts: Setting<Option<PathBuf>>,
@@ -126,6 +130,9 @@ struct File {
     github: Option<Spanned<github::FileGithub>>,
     fetch_limit: Option<Spanned<String>>,
     fetch_time: Option<Spanned<String>>,
+    deployment_lifetime: Option<Spanned<String>>,
+    deployments: Option<Spanned<u32>>,
+    deployment_size: Option<Spanned<String>>,
     ca_file: Option<Spanned<String>>,
     ssh_key: Option<Spanned<String>>,
     known_hosts: Option<Spanned<String>>,
@@ -425,6 +432,7 @@ impl Settings {
                 || None,
                 optional_path,
             )?,
+            deployments: Deployments::read(arguments, &lookup, &file)?,
             fetch_limit: typed(
                 "fetch-limit",
                 lookup.text(arguments.fetch_limit.clone(), "--fetch-limit", file.fetch_limit.as_ref()),
@@ -525,6 +533,9 @@ impl Settings {
                 format!("{}s", self.fetch_time.value.as_secs()),
                 self.fetch_time.origin.clone(),
             ),
+        ];
+        rows.extend(self.deployments.rows());
+        rows.extend([
             ("ca-file".to_owned(), path(&self.ca_file.value), self.ca_file.origin.clone()),
             ("ssh-key".to_owned(), path(&self.ssh_key.value), self.ssh_key.origin.clone()),
             ("known-hosts".to_owned(), path(&self.known_hosts.value), self.known_hosts.origin.clone()),
@@ -539,7 +550,7 @@ impl Settings {
                 self.webhook_secret.value.as_ref().map(ToString::to_string).unwrap_or_default(),
                 self.webhook_secret.origin.clone(),
             ),
-        ];
+        ]);
         #[cfg(feature = "github")]
         rows.extend(
             self.discovery.iter().map(|one| ("github".to_owned(), one.value.shown(), one.origin.clone())),

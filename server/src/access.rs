@@ -16,12 +16,14 @@
 //! ```
 //!
 //! A token travels as `Authorization: Bearer fwk_…`, or stands behind the session cookie of a browser that signed in
-//! ([`sessions`]). It is never read from an address, because addresses are logged; one that has it is refused.
+//! ([`sessions`]). It is never read from an address, because addresses are logged; one that has it is refused. The one
+//! exception is for clients that can send nothing else ([`address`]).
 //! Whatever changes something by a session must carry the session's word against forged requests, which the front
 //! checks ([`forgery`]).
 //!
 //! This module must not know which handler needs what, nor how tokens are kept (`catalog`).
 
+pub(crate) mod address;
 pub(crate) mod forgery;
 pub(crate) mod sessions;
 
@@ -90,12 +92,16 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Who asks, by the headers of a request.
+/// Who asks, by the token that was in the address of a request if it may be there, else by its headers.
 ///
 /// # Errors
 /// A token that is not good (any more) is an error and not nobody: whoever sends one wants to know. A session that
 /// is over is nobody: browsers send it by themselves.
-pub(crate) fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, ApiError> {
+pub(crate) fn identify(app: &App, in_address: Option<&str>, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    if let Some(secret) = in_address {
+        let grant = app.catalog.grants().find(secret, time::now());
+        return grant.map(Caller::holding).ok_or_else(bad_token);
+    }
     if let Some(value) = headers.get(AUTHORIZATION) {
         let bearer = value
             .as_bytes()

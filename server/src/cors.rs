@@ -31,9 +31,10 @@ const fn methods(route: Route) -> Option<&'static str> {
         | Route::Template
         | Route::Search
         | Route::Registries
+        | Route::Repository
         | Route::Describe => Some("GET, HEAD"),
         Route::Process => Some("POST"),
-        Route::Tokens | Route::Operations | Route::Webhook | Route::Asset | Route::Page => None,
+        Route::Tokens | Route::Operations | Route::Webhook | Route::Dm | Route::Asset | Route::Page => None,
     }
 }
 

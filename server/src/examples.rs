@@ -87,11 +87,12 @@ pub(crate) async fn try_example(
     caller: &'static str,
 ) -> Result<Tried, String> {
     let viewer = reader(&subject.registry);
-    let host = Host { app, snapshot, viewer: &viewer, caller };
+    let host = Host { app, snapshot, viewer: &viewer, home: app.home.as_ref(), caller };
     let template = host.load(&subject.place, &subject.version).await.map_err(|stop| format!("{stop:?}"))?;
     let (app, snapshot, version) = (app.clone(), snapshot.clone(), subject.version.clone());
     let work = move || {
-        let host = Host { app: &app, snapshot: &snapshot, viewer: &viewer, caller };
+        let home = app.home.as_ref();
+        let host = Host { app: &app, snapshot: &snapshot, viewer: &viewer, home, caller };
         try_on_this_thread(host, &template, &version)
     };
     // A panic has said what it is by its hook; here it is one more reason that is ours.
@@ -146,7 +147,8 @@ impl OnTheServer<'_> {
 
     fn try_once(&self, template: &Template, request: Request) -> Result<Step, Stop> {
         let mut followed = Vec::new();
-        let outcome = Self::wait(self.host.process(template, self.version, request, &mut followed));
+        let outcome =
+            Self::wait(self.host.process(template, Some(self.version.digest), request, &mut followed));
         *self.followed.lock().unwrap_or_else(PoisonError::into_inner) = followed;
         let outcome = outcome?;
         *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(Made::of(&outcome));

@@ -35,7 +35,7 @@ use crate::limits::{Budget, Client, Standing};
 use crate::request_id::{self, Trace};
 use crate::router::{self, Route};
 use crate::state::App;
-use crate::{api, compress, cors};
+use crate::{api, compress, cors, dm};
 
 /// Longest path and query that is looked at.
 const LONGEST_TARGET: usize = 8 << 10;
@@ -78,15 +78,17 @@ impl Front {
     }
 
     /// Answers a request. `peer` is for the log.
-    pub fn answer<B>(&self, request: Request<B>, peer: Option<IpAddr>) -> Answering
+    pub fn answer<B>(&self, mut request: Request<B>, peer: Option<IpAddr>) -> Answering
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let started = Instant::now();
+        let in_address = access::address::take(&mut request);
         let route = Route::of(request.uri().path());
         let hot = route.is_hot() && matches!(*request.method(), Method::GET | Method::HEAD);
-        let caller = access::identify(&self.app, request.headers());
+        let secret = in_address.as_ref().map(|token| token.secret.as_str());
+        let caller = access::identify(&self.app, secret, request.headers());
         if hot && let Ok(caller) = &caller {
             let target = request.uri().path_and_query().map_or("", |target| target.as_str());
             let generation = self.app.catalog.snapshot().generation;
@@ -110,7 +112,7 @@ impl Front {
             at: SystemTime::now(),
             peer,
             method: parts.method.clone(),
-            target: parts.uri.clone(),
+            target: in_address.map_or_else(|| parts.uri.clone(), |token| token.shown),
             route,
             request_id: self.app.ids.of(&parts.headers),
             headers: parts.headers.clone(),
@@ -271,6 +273,9 @@ fn problem(app: &App, facts: &Facts, error: ApiError, carrier: Response<Body>) -
         tracing::error!(request_id, trace_id, target = %facts.target.path(), cause, "a request failed");
     }
     let retry_after = error.retry_after;
+    if facts.route == Route::Dm {
+        return dm::plain(&error);
+    }
     let (mut parts, _) = carrier.into_parts();
     parts.headers.extend(error.headers.iter().cloned());
     parts.headers.remove(CONTENT_LENGTH);

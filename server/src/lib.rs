@@ -22,6 +22,7 @@ mod cache;
 mod compress;
 mod content_type;
 mod cors;
+mod dm;
 mod error;
 mod examples;
 mod front;
@@ -37,6 +38,7 @@ mod processing;
 mod range;
 mod ready;
 mod reports;
+mod repository;
 mod request_id;
 mod router;
 mod source;
@@ -54,7 +56,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use catalog::Catalog;
+use catalog::{Catalog, DeploymentLimits};
 use indexer::Indexer;
 use schema::reference::Home;
 use worker::Pool;
@@ -81,6 +83,8 @@ pub struct ServerConfig {
     pub access_log: AccessLog,
     /// What deliveries of webhooks are made with.
     pub webhooks: Webhooks,
+    /// How much clients of Deployment Manager may keep here.
+    pub deployments: DeploymentLimits,
     /// Connections at a time; further ones wait to be accepted.
     pub connections: usize,
     /// How much one client may ask for.
@@ -106,6 +110,7 @@ impl ServerConfig {
             home: None,
             access_log: AccessLog::Off,
             webhooks: Webhooks::default(),
+            deployments: DeploymentLimits::default(),
             connections: 10_000,
             limits: RateLimits::default(),
         }

@@ -28,6 +28,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::access::sessions::Sessions;
 use crate::access_log::AccessLogger;
 use crate::compress::Packed;
+use crate::dm::Manager;
 use crate::front::{AnswerBody, Answering, Front};
 use crate::limits::Limits;
 use crate::memo::Memo;
@@ -109,6 +110,7 @@ impl Server {
         let builder = Arc::new(builder);
         let reports = tokio::spawn(crate::reports::keep_reporting(self.front.app().clone()));
         let notes = tokio::spawn(note_token_uses(Arc::clone(self.front.app())));
+        let forgetting = tokio::spawn(crate::dm::keep_forgetting(Arc::clone(self.front.app())));
         loop {
             let accepted = tokio::select! {
                 biased;
@@ -138,6 +140,7 @@ impl Server {
         }
         // Closing the catalogue writes down what is left.
         notes.abort();
+        forgetting.abort();
         drop(self.listener);
         // What was made and not shown is made again by the next server.
         reports.abort();
@@ -229,6 +232,8 @@ async fn front(
     let shown_base = if base.is_empty() { local_url(local, config.tls.is_some()) } else { base.clone() };
     let https = config.tls.is_some() || base.starts_with("https://");
     let previews = Previews::new(processor.load().0.workers);
+    // A public URL says that something in front lets others in.
+    let is_local = local.ip().is_loopback() && base.is_empty();
     Ok(Front::new(Arc::new(App {
         webhooks: Receiver::new(config.webhooks, &catalog).await,
         catalog,
@@ -247,6 +252,7 @@ async fn front(
         registry_pages: Memo::new(),
         ids: RequestIds::new(),
         log: AccessLogger::start(&config.access_log).map_err(ServeError::AccessLog)?,
+        dm: Manager::new(is_local, config.deployments),
     })))
 }
 

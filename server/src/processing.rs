@@ -5,13 +5,14 @@
 //! deep and how large. What every reference got is part of the answer, so that it can be had again.
 
 use catalog::{NeededReference, Resolved, Snapshot, VersionSnapshot, Viewer};
-use schema::Reference;
 use schema::limits::{Budget, REFERENCE_DEPTH, REFERENCES};
 use schema::processing::{Cause, Failure, Outcome, Problem, Provided, Request, Step, Template};
-use schema::reference::Location;
+use schema::reference::{Home, Location};
+use schema::{Digest, Reference};
 use worker::{Job, WorkerError};
 
 use crate::error::ApiError;
+use crate::repository;
 use crate::state::App;
 
 /// Bytes of all templates that one request may bring together.
@@ -49,25 +50,27 @@ pub(crate) struct Host<'a> {
     pub(crate) app: &'a App,
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) viewer: &'a Viewer,
+    /// Where short references go.
+    pub(crate) home: Option<&'a Home>,
     /// Who shares the workers with others.
     pub(crate) caller: &'a str,
 }
 
 impl Host<'_> {
-    /// Processes a version, whose files were [loaded](Host::load). What its references got is added to `followed`,
-    /// whatever becomes of the rest.
+    /// Processes a version, whose files were [loaded](Host::load) and have this digest, or what somebody sent, which
+    /// has none. What its references got is added to `followed`, whatever becomes of the rest.
     pub(crate) async fn process(
         &self,
         template: &Template,
-        version: &VersionSnapshot,
+        digest: Option<Digest>,
         request: Request,
         followed: &mut Vec<NeededReference>,
     ) -> Result<Outcome, Stop> {
         let mut provided = Vec::<Provided>::new();
-        let mut bytes = version.size();
+        let mut bytes = template.files.iter().map(|(_, content)| content.len() as u64).sum::<u64>();
         for _ in 0..=REFERENCE_DEPTH {
             let job = Job {
-                digest: Some(version.digest),
+                digest,
                 template: template.clone(),
                 request: request.clone(),
                 provided: provided.clone(),
@@ -114,8 +117,8 @@ impl Host<'_> {
         Err(limit(format!("templates refer to templates more than {REFERENCE_DEPTH} deep")))
     }
 
-    /// What a reference made by a template gets.
-    fn resolve(&self, asked: &str) -> Result<Resolved<'_>, Stop> {
+    /// What a reference made by a template gets, or a URL it uses.
+    pub(crate) fn resolve(&self, asked: &str) -> Result<Resolved<'_>, Stop> {
         let failed = |message: String, near: Vec<String>| {
             let problem = Problem::error(message);
             let problem = match near.is_empty() {
@@ -125,12 +128,28 @@ impl Host<'_> {
             Stop::Failed(Failure::one(Cause::Reference, problem), near)
         };
         let shown = schema::finding::shown(asked.as_bytes());
+        if asked.contains("://") {
+            return self.at_url(asked).ok_or_else(|| {
+                let problem =
+                    Problem::error(format!("the type `{shown}` is a URL, and URLs are not fetched"));
+                let hint = "refer to a version in a registry, or put the template beside the configuration";
+                Stop::Failed(Failure::one(Cause::Reference, problem.hint(hint)), Vec::new())
+            });
+        }
         let reference = asked
             .parse::<Reference>()
             .map_err(|error| failed(format!("`{shown}` is no reference: {error}"), Vec::new()))?;
         self.snapshot
-            .resolve(self.viewer, &reference, self.app.home.as_ref())
+            .resolve(self.viewer, &reference, self.home)
             .map_err(|missing| failed(format!("`{shown}` leads nowhere: {missing}"), missing.suggestions()))
+    }
+
+    /// The version whose template is at a URL: where GitHub has it raw, or where this server does. Nothing is fetched.
+    fn at_url(&self, url: &str) -> Option<Resolved<'_>> {
+        let file = repository::of_url(self.app, self.snapshot, self.viewer, url)?;
+        let reference = file.version_reference();
+        let found = self.snapshot.resolve(self.viewer, &reference, None).ok()?;
+        file.is_entry().then_some(found)
     }
 
     /// A version with its files, ready for the engine.

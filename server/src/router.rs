@@ -9,7 +9,7 @@ use axum::routing::{MethodRouter, delete, get, post};
 use crate::error::ApiError;
 use crate::limits::Budget;
 use crate::state::App;
-use crate::{api, pages, target, webhooks};
+use crate::{api, dm, pages, repository, target, webhooks};
 
 /// Groups of routes, as the metrics tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,13 +25,15 @@ pub(crate) enum Route {
     Describe,
     Operations,
     Webhook,
+    Dm,
+    Repository,
     Asset,
     Page,
 }
 
 impl Route {
     /// Every group, in the order of their numbers.
-    pub(crate) const ALL: [Route; 13] = [
+    pub(crate) const ALL: [Route; 15] = [
         Route::Resolve,
         Route::File,
         Route::Content,
@@ -43,6 +45,8 @@ impl Route {
         Route::Describe,
         Route::Operations,
         Route::Webhook,
+        Route::Dm,
+        Route::Repository,
         Route::Asset,
         Route::Page,
     ];
@@ -61,6 +65,8 @@ impl Route {
             Route::Describe => "describe",
             Route::Operations => "operations",
             Route::Webhook => "webhook",
+            Route::Dm => "dm",
+            Route::Repository => "repository",
             Route::Asset => "asset",
             Route::Page => "page",
         }
@@ -74,6 +80,8 @@ impl Route {
                 _ if path.ends_with("/-/try") => Route::Process,
                 _ if path.starts_with("/assets/") => Route::Asset,
                 _ if path.starts_with("/webhooks/") => Route::Webhook,
+                _ if path == "/dm" || path.starts_with("/dm/") => Route::Dm,
+                _ if path.starts_with("/repos/") || path.starts_with("/raw/") => Route::Repository,
                 _ => Route::Page,
             };
         };
@@ -111,6 +119,8 @@ impl Route {
             Route::Search => Some(Budget::Search),
             Route::Page if path == "/search" => Some(Budget::Search),
             Route::Process => Some(Budget::Process),
+            // What expands, and what reads manifests: all of it costs about as much.
+            Route::Dm if path.ends_with("/expand") || path.contains("/deployments") => Some(Budget::Process),
             _ => Some(Budget::Requests),
         }
     }
@@ -175,6 +185,9 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/webhooks/gitlab", only_post(post(webhooks::receive_gitlab)))
         .route("/webhooks/gitea", only_post(post(webhooks::receive_gitea)))
         .route("/webhooks/{*rest}", get(api::unknown_path).fallback(api::unknown_path))
+        // Clients of Deployment Manager.
+        .merge(dm::routes())
+        .merge(repository::routes())
         // People.
         .route("/", get(pages::home::home))
         .route("/search", get(pages::search::search))
@@ -250,6 +263,11 @@ mod tests {
             ("/readyz", Route::Operations),
             ("/assets/x.css", Route::Asset),
             ("/webhooks/github", Route::Webhook),
+            ("/dm", Route::Dm),
+            ("/dm/r/github.com/a/b/deployments", Route::Dm),
+            ("/dmx/a/b", Route::Page),
+            ("/repos/a/b/contents/", Route::Repository),
+            ("/raw/a/b/master/x", Route::Repository),
             ("/github.com/a/b", Route::Page),
         ] {
             assert_eq!(Route::of(path), route, "{path}");

@@ -16,6 +16,7 @@ use worker::{Job, Pool, WorkerError};
 use crate::access::sessions::Sessions;
 use crate::access_log::AccessLogger;
 use crate::compress::Packed;
+use crate::dm::Manager;
 use crate::limits::Limits;
 use crate::memo::Memo;
 use crate::metrics::Metrics;
@@ -152,6 +153,7 @@ pub(crate) struct App {
     pub(crate) ids: RequestIds,
     pub(crate) log: AccessLogger,
     pub(crate) webhooks: Receiver,
+    pub(crate) dm: Manager,
 }
 
 impl App {

@@ -10,6 +10,18 @@ pub(crate) fn now() -> i64 {
         .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
+/// Nanoseconds since the epoch, now.
+pub(crate) fn now_exactly() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// Nanoseconds since the epoch as RFC 3339 in UTC.
+pub(crate) fn rfc3339_exactly(nanoseconds: i64) -> String {
+    jiff::Timestamp::from_nanosecond(nanoseconds.into()).unwrap_or_default().to_string()
+}
+
 /// Seconds since the epoch as RFC 3339 in UTC.
 pub(crate) fn rfc3339(seconds: i64) -> String {
     jiff::Timestamp::from_second(seconds).unwrap_or_default().to_string()

@@ -4,6 +4,7 @@ mod access;
 mod cases;
 mod discovery;
 mod disk;
+mod dm;
 mod durability;
 mod git;
 mod harm;

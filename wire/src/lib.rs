@@ -9,6 +9,7 @@
 //! the number in a problem, headers).
 
 pub mod common;
+pub mod dm;
 pub mod files;
 pub mod history;
 pub mod operations;

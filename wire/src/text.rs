@@ -10,6 +10,11 @@ pub fn yaml_stream(objects: &[Value]) -> String {
         .collect()
 }
 
+/// A value as one YAML document.
+pub fn yaml(value: &Value) -> String {
+    yaml::to_yaml(&yaml::Value::from_json(value.clone()))
+}
+
 /// Reads one YAML document under Kubernetes' rules and limits, as JSON; nothing is null.
 ///
 /// # Errors

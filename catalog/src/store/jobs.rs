@@ -112,7 +112,7 @@ impl Store {
     }
 
     /// Runs a statement of its own; how many rows it changed.
-    async fn changed(&self, query: super::Query) -> Result<u64, StoreError> {
+    pub(super) async fn changed(&self, query: super::Query) -> Result<u64, StoreError> {
         let mut connection = self.writer.lock().await;
         let done = query.execute(&mut *connection).await.map_err(|e| self.error(e))?;
         Ok(done.rows_affected())

@@ -9,6 +9,7 @@
 //! for.
 
 mod deliveries;
+mod deployments;
 mod discovered;
 mod fsck;
 mod jobs;
@@ -31,6 +32,7 @@ use sqlx::{ConnectOptions, Connection, SqlSafeStr, Sqlite, SqliteConnection, Sql
 use tokio::sync::Mutex;
 
 pub use deliveries::{WEBHOOK_DELIVERIES, WebhookDelivery};
+pub(crate) use deployments::Recording;
 pub use discovered::Discovered;
 pub(crate) use load::Warming;
 pub(crate) use log::Logged;
@@ -174,6 +176,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "reports", include_str!("../../../migrations/0005_reports.sql")),
     (6, "github", include_str!("../../../migrations/0006_github.sql")),
     (7, "unpublished", include_str!("../../../migrations/0007_unpublished.sql")),
+    (8, "deployments", include_str!("../../../migrations/0008_deployments.sql")),
 ];
 
 fn migrations() -> Migrator {
@@ -235,6 +238,7 @@ mod tests {
         let sources = [
             include_str!("jobs.rs"),
             include_str!("deliveries.rs"),
+            include_str!("deployments.rs"),
             include_str!("discovered.rs"),
             include_str!("load.rs"),
             include_str!("log.rs"),

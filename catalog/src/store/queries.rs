@@ -212,6 +212,31 @@ queries! {
     CLEAR_DISCOVERED = "DELETE FROM discovered";
     ADD_DISCOVERED = "INSERT INTO discovered (canonical, name, default_branch, description, stars, missing_since) VALUES ($1, $2, $3, $4, $5, $6)";
 
+    FORGET_DEPLOYMENTS = "DELETE FROM deployments WHERE expires_at <= $1";
+    COUNT_DEPLOYMENTS = "SELECT COUNT(*), COUNT(CASE owner WHEN $1 THEN 1 END) FROM deployments";
+    MEASURE_MANIFESTS = "SELECT COALESCE(SUM(m.size), 0), COALESCE(SUM(CASE d.owner WHEN $1 THEN m.size END), 0)
+        FROM manifests m JOIN deployments d ON d.id = m.deployment";
+    ADD_DEPLOYMENT = "INSERT INTO deployments (owner, name, created_at, modified_at, expires_at) VALUES ($1, $2, $3, $3, $4)
+        ON CONFLICT (owner, name) DO NOTHING RETURNING id";
+    CHANGE_DEPLOYMENT = "UPDATE deployments SET modified_at = $3, expires_at = $4 WHERE owner = $1 AND name = $2 RETURNING id";
+    REMOVE_DEPLOYMENT = "DELETE FROM deployments WHERE owner = $1 AND name = $2";
+    ADD_MANIFEST = "INSERT INTO manifests (deployment, number, size, content) VALUES ($1, $2, $3, $4)";
+    KEEP_MANIFESTS = "DELETE FROM manifests WHERE deployment = $1 AND number NOT IN
+        (SELECT number FROM manifests WHERE deployment = $1 ORDER BY number DESC LIMIT $2)";
+    LIST_DEPLOYMENTS = "SELECT name, created_at, modified_at, (SELECT MAX(number) FROM manifests m WHERE m.deployment = d.id)
+        FROM deployments d WHERE owner = $1 AND expires_at > $2 ORDER BY id";
+    FIND_DEPLOYMENT = "SELECT name, created_at, modified_at, (SELECT MAX(number) FROM manifests m WHERE m.deployment = d.id)
+        FROM deployments d WHERE owner = $1 AND expires_at > $2 AND name = $3";
+    LIST_MANIFESTS = "SELECT m.number FROM manifests m JOIN deployments d ON d.id = m.deployment
+        WHERE d.owner = $1 AND d.expires_at > $2 AND d.name = $3 ORDER BY m.number";
+    LOAD_MANIFEST = "SELECT m.content FROM manifests m JOIN deployments d ON d.id = m.deployment
+        WHERE d.owner = $1 AND d.expires_at > $2 AND d.name = $3 AND m.number = $4";
+    FORGET_REGISTRY_NAMES = "DELETE FROM registry_names WHERE expires_at <= $1";
+    COUNT_REGISTRY_NAMES = "SELECT COUNT(*), COUNT(CASE owner WHEN $1 THEN 1 END) FROM registry_names WHERE owner <> $1 OR name <> $2";
+    NAME_REGISTRY = "INSERT INTO registry_names (owner, name, content, expires_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (owner, name) DO UPDATE SET content = excluded.content, expires_at = excluded.expires_at";
+    LIST_REGISTRY_NAMES = "SELECT name, content FROM registry_names WHERE owner = $1 AND expires_at > $2 ORDER BY name";
+
     // SQLite's own: folds the write-ahead log in when closing.
     CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)";
     // SQLite's own: a whole copy, consistent, before the schema is changed.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use schema::reference::Location;
 use schema::{CollectionName, Digest, RegistryName};
 use serde::Serialize;
+use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, SqliteConnection};
 
 use super::queries::Statement;
@@ -130,6 +131,11 @@ impl Transaction<'_> {
     pub(super) async fn run(&mut self, query: super::Query) -> Result<(), StoreError> {
         query.execute(&mut *self.inner).await.map_err(|error| self.store.error(error))?;
         Ok(())
+    }
+
+    /// The first row a query gives, if it gives one.
+    pub(super) async fn row(&mut self, query: super::Query) -> Result<Option<SqliteRow>, StoreError> {
+        query.fetch_optional(&mut *self.inner).await.map_err(|error| self.store.error(error))
     }
 
     /// Inserts rows, many at a time as long as there are many.

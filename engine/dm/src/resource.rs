@@ -49,13 +49,17 @@ pub(crate) fn checked<'v>(
     Ok((map, name, resource_type))
 }
 
-/// Whether a type refers to a version in a registry: it parses as a reference, and says which version.
+/// Whether a type refers to a version in a registry: it parses as a reference, and says which version. What begins as a
+/// template at GitHub does is always one, as in the original: whoever resolves it says what is wrong with it.
 ///
 /// Types of services (`v1/Pod`, `gcp-types/compute-v1:instances`) and file names are none.
 pub(crate) fn is_reference(resource_type: &str) -> bool {
-    resource_type
-        .parse::<Reference>()
-        .is_ok_and(|reference| reference.selector != Selector::Highest || reference.digest.is_some())
+    let at_github =
+        resource_type.strip_prefix("github.com/").is_some_and(|rest| rest.split('/').count() >= 3);
+    at_github
+        || resource_type
+            .parse::<Reference>()
+            .is_ok_and(|reference| reference.selector != Selector::Highest || reference.digest.is_some())
 }
 
 /// Whether a type is a URL to fetch a template from.

@@ -76,9 +76,10 @@ async fn answer(app: &App, peer: Option<IpAddr>, caller: &Caller, request: Reque
     let viewer = caller.viewer();
     let found = snapshot.resolve(viewer, &reference, app.home.as_ref())?;
     let share = share(caller, peer);
-    let host = Host { app, snapshot: &snapshot, viewer, caller: &share };
+    let home = app.home.as_ref();
+    let host = Host { app, snapshot: &snapshot, viewer, home, caller: &share };
     let template = host.load(&found.template.location, found.version).await?;
-    let outcome = host.process(&template, found.version, request, &mut Vec::new()).await?;
+    let outcome = host.process(&template, Some(found.version.digest), request, &mut Vec::new()).await?;
     let own = Pin {
         asked: target.reference.to_string(),
         version: found.version.version.to_string(),

@@ -5,6 +5,7 @@
 mod access;
 mod api;
 mod caching;
+mod dm;
 mod hostile;
 mod kit;
 mod lists;

@@ -150,9 +150,35 @@ async fn requests(app: &App, digests: &[String]) -> Vec<(Method, String)> {
         below.map(|below| format!("/{reference}{below}"))
     });
     let searches = WORDS.iter().map(|words| format!("/search?q={}", words.replace(' ', "+")));
-    let pages = pages.into_iter().map(str::to_owned).chain(references).chain(searches);
+    let pages = pages.into_iter().map(str::to_owned).chain(references).chain(searches).chain(of_clients());
     all.extend(pages.map(|page| ("GET".to_owned(), page)));
     all.into_iter().map(|(method, path)| (method.parse().unwrap(), path)).collect()
+}
+
+/// What clients of Deployment Manager ask, and whoever takes a registry for its repository.
+fn of_clients() -> impl Iterator<Item = String> {
+    let types = REFERENCES.iter().flat_map(|reference| {
+        ["metadata", "registry", "instances"].map(|about| format!("/dm/types/{reference}/{about}"))
+    });
+    let registries = REGISTRIES.iter().flat_map(|name| {
+        [
+            format!("/dm/registries/{name}"),
+            format!("/dm/registries/{name}/types"),
+            format!("/dm/registries/{name}/types?regex=v"),
+            format!("/dm/registries/{name}/types/vault%3Av1"),
+            format!("/dm/registries/{name}/download?file=https://raw.githubusercontent.com/acme/secret/HEAD/vault/v1.0.0/vault.yaml"),
+            format!("/dm/r/{name}/types/vault%3Av1/metadata"),
+            format!("/dm/r/{name}/web/deployments"),
+            format!("/repos/{name}/contents/"),
+            format!("/raw/{name}/HEAD/vault/v1.0.0/vault.yaml"),
+            format!("/raw/{name}/vault/v1/vault.yaml"),
+        ]
+    });
+    let repositories = ["templates", "secret", "secrets"].into_iter().flat_map(|name| {
+        ["", "vault", "vault/v1.0.0", "web//frontend/"]
+            .map(|path| format!("/repos/acme/{name}/contents/{path}"))
+    });
+    types.chain(registries).chain(repositories).chain(["/dm/registries".to_owned()])
 }
 
 /// An answer, without what differs from one second or one count to the next.

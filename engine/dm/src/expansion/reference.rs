@@ -1,7 +1,7 @@
 //! Types that are references to versions, or URLs: found among what was provided, or asked for.
 
 use schema::Kind;
-use schema::processing::{Cause, Problem, Provided, Step};
+use schema::processing::{Provided, Step};
 use yaml::Map;
 
 use super::template::Scope;
@@ -9,23 +9,15 @@ use super::{Expansion, Use};
 use crate::imports::Imports;
 use crate::layout::{self, Expanded};
 use crate::python::text;
-use crate::resource::{is_url, object_as_resource};
+use crate::resource::object_as_resource;
 
 impl Expansion<'_> {
-    /// A resource whose type is a reference or a URL.
+    /// A resource whose type is a reference or a URL. Which URLs there are is the host's to say.
     pub(super) fn reference(&mut self, used: &Use<'_>) -> Option<Expanded> {
         let asked = used.resource_type;
         let all = self.provided;
         let Some(position) = all.iter().position(|provided| provided.asked == asked) else {
-            if is_url(asked) {
-                let message = format!("the type `{asked}` is a URL, and URLs are not fetched");
-                let hint = "refer to a version in a registry, or put the template into this version";
-                let problem = Problem::error(message).hint(hint);
-                let problem = self.place(used.level, problem, &used.pointer("/type"));
-                self.fault(Cause::Reference, problem, used.level.trail);
-            } else {
-                self.need(asked.to_owned());
-            }
+            self.need(asked.to_owned());
             return None;
         };
         let provided = &all[position];

@@ -215,9 +215,10 @@ async fn process(
         request.into_request(time::now(), entropy).map_err(|error| Stop::Internal(error.to_string()))?;
     let snapshot = app.catalog.snapshot();
     let share = api::process::share(caller, peer);
-    let host = Host { app, snapshot: &snapshot, viewer: caller.viewer(), caller: &share };
+    let home = app.home.as_ref();
+    let host = Host { app, snapshot: &snapshot, viewer: caller.viewer(), home, caller: &share };
     let template = host.load(&found.template.location, found.version).await?;
-    host.process(&template, found.version, request, &mut Vec::new()).await
+    host.process(&template, Some(found.version.digest), request, &mut Vec::new()).await
 }
 
 /// All objects, with everything in them, as a file to keep.
