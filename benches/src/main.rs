@@ -10,6 +10,7 @@ mod generate;
 mod git_http;
 mod http;
 mod index;
+mod kubernetes;
 #[expect(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
 #[path = "../../tests/kit/process.rs"]
 mod process;
@@ -104,6 +105,17 @@ enum Command {
         #[arg(long, default_value_t = 50)]
         rounds: usize,
     },
+    /// Kubernetes Templates beside `oc process --local` and OpenShift's library; needs Go and cargo
+    Kubernetes {
+        #[command(flatten)]
+        under_test: UnderTest,
+        /// The `oc` program; without it the library's own program stands in
+        #[arg(long)]
+        oc: Option<PathBuf>,
+        /// How often
+        #[arg(long, default_value_t = 21)]
+        rounds: usize,
+    },
     /// Everything, into benches/README.md
     All {
         #[command(flatten)]
@@ -161,6 +173,9 @@ fn main() -> anyhow::Result<()> {
         }
         Command::Push { under_test, versions, rounds } => {
             push::run(&under_test.program()?, &versions, rounds)?.print()
+        }
+        Command::Kubernetes { under_test, oc, rounds } => {
+            kubernetes::run(&under_test.program()?, oc.as_deref(), rounds)?.print()
         }
         Command::All { under_test, page } => all(&under_test, &page),
     }

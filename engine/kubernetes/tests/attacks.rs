@@ -1,6 +1,6 @@
 //! Attack rows 24 and 25, and other input that is meant to break: the outcome is an error that names what is wrong, or
 //! a result that is no more than was asked for, and it comes soon.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test that uses them")]
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 //!
 //! A folder of `tests/export/` is a case: `objects.yaml` as `kubectl get -o yaml` prints them, and `template.yaml`,
 //! what comes of it with everything parameterised. `FORMWORK_ACCEPT=1` writes the latter anew.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test that uses them")]
 
 use std::path::PathBuf;
 

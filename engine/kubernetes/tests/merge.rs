@@ -1,5 +1,4 @@
 //! Merging: one Template that makes what several made, or every collision named.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use engine_kubernetes::{MergeOptions, merge, process};
 use proptest::prelude::*;
@@ -144,7 +143,7 @@ proptest! {
     ) {
         let parts = [one, two, three];
         let (made, _) = merged(&parts, true).unwrap_or_else(|problems| panic!("{problems:?}"));
-        let apart = parts.iter().flat_map(|part| processed(part)).collect::<Vec<_>>();
+        let apart = parts.iter().flat_map(processed).collect::<Vec<_>>();
         prop_assert_eq!(processed(&made), apart);
     }
 }

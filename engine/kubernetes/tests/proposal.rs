@@ -1,5 +1,5 @@
 //! The proposal's notation, row by row: the cases in `tests/proposal/`, whose README says what a case is.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test that uses them")]
 
 use std::path::PathBuf;
 
