@@ -347,6 +347,9 @@ pub(crate) struct ProcessArguments {
         conflicts_with_all = ["parameters", "parameter_files", "assignments", "labels", "output", "raw"]
     )]
     pub(crate) parameters_table: bool,
+    /// Ask for the parameters that are not given: what they are for, their defaults, secrets without showing them
+    #[arg(long, short = 'i', conflicts_with = "parameters_table")]
+    pub(crate) interactive: bool,
     /// Mark every object with a label that is this processing's alone, so that several live in one namespace; without
     /// a name one is made
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]

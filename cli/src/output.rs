@@ -27,6 +27,12 @@ pub(crate) fn note(text: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
+/// Prints a question to standard error; the answer goes behind it.
+pub(crate) fn prompt(text: impl Display) {
+    let mut out = anstream::stderr().lock();
+    let _ = write!(out, "{text}").and_then(|()| out.flush());
+}
+
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 

@@ -3,6 +3,7 @@
 mod assignments;
 mod describe;
 pub(crate) mod form;
+mod interactive;
 mod jsonpath;
 mod tabs;
 
@@ -31,13 +32,16 @@ use form::OutputForm;
 
 pub(crate) fn run(arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
     let (target, mut request) = target_and_request(arguments)?;
-    if arguments.parameters_table {
+    if arguments.parameters_table || arguments.interactive {
         let schema = match &target {
             Target::Local(template) => worker::inspect(template).parameters,
             Target::Remote(reference) => Client::new(&arguments.server.server)?.parameters(reference)?,
         };
-        output::print(describe::parameters(&schema));
-        return Ok(ExitCode::SUCCESS);
+        if arguments.parameters_table {
+            output::print(describe::parameters(&schema));
+            return Ok(ExitCode::SUCCESS);
+        }
+        interactive::ask(&schema, &mut request)?;
     }
     if arguments.output.needs_template() {
         set(&mut request.values, "output", "Template".into())?;

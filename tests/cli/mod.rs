@@ -3,5 +3,6 @@
 mod cases;
 mod digest;
 mod fsck;
+mod interactive;
 mod openshift;
 mod workers;
