@@ -79,6 +79,8 @@ pub(crate) fn assign(
                 Ok(None) => {}
                 Err(problem) => {
                     assigned.template_problems.push(document.place(problem, &pointer));
+                    // Its name is declared all the same.
+                    assigned.values.insert(parameter.name.clone(), value.clone());
                     assigned.by_position.push(value);
                     continue;
                 }

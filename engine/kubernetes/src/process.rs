@@ -1,6 +1,6 @@
 //! Processing a Template: the steps, in order, and the outcome.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use indexmap::IndexMap;
 use schema::Severity;
@@ -35,7 +35,7 @@ pub fn process(template: &Template, request: &Request, _provided: &[Provided], b
 }
 
 fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcome, Failure> {
-    let document =
+    let mut document =
         document::read(template).map_err(|problems| Failure::several(Cause::Template, problems))?;
     let mut values = values::read(request);
     let choice = match dialect::choose(&document, values.dialect.as_deref()) {
@@ -55,31 +55,45 @@ fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcom
         return Err(Failure::one(Cause::Limit, document.place(Problem::error(message), "/objects")));
     }
     let assigned = parameters::assign(&document, choice.notation, &values, request, budget);
+    let instance = parameters::instance(&document, &values, request);
+    let conflicts = match choice.notation {
+        Notation::Kubernetes => conflict::find(&document, &assigned.values),
+        Notation::OpenShift => conflict::Conflicts::default(),
+    };
+    let objects = std::mem::take(&mut document.objects);
     let mut faults = Faults::new(&document);
     faults.values.append(&mut values.problems);
     faults.values.extend(assigned.value_problems.iter().cloned());
     faults.template.extend(assigned.template_problems.iter().cloned());
-    let instance = parameters::instance(&document, &values, request).unwrap_or_else(|problem| {
+    let instance = instance.unwrap_or_else(|problem| {
         faults.values.push(problem);
         None
     });
-    let mut environment = Default::default();
-    if choice.notation == Notation::Kubernetes {
-        let found = conflict::find(&document, &assigned.values);
-        faults.errors(found.errors);
-        faults.notes(found.notes);
-        environment = found.environment;
+    faults.errors(conflicts.errors);
+    faults.notes(conflicts.notes);
+    faults.errors(objects.iter().enumerate().filter_map(|(index, one)| not_an_object(one, index)).collect());
+    let environment = conflicts.environment;
+
+    let substituter =
+        || Substituter::new(choice.notation, document.has_escapes(), &assigned.values, budget.output);
+    if faults.any() && values.strict {
+        // What is undefined does not depend on values, so it is said along with what is wrong with those.
+        let mut walk = substituter();
+        let root = Path::root("objects");
+        for (index, object) in objects.iter().enumerate() {
+            walk.value(object.clone(), &root.index(index));
+        }
+        faults.all_undefined(walk.undefined, &environment, true);
     }
     faults.stop()?;
 
-    let mut substituter =
-        Substituter::new(choice.notation, document.has_escapes(), &assigned.values, budget.output);
+    let mut substituter = substituter();
     let message =
         document.message.as_deref().map(|message| substituter.text(message, &Path::root("message")));
     let labels = labels_of(&document, &values, instance.as_deref(), &mut substituter);
-    let mut objects = Vec::with_capacity(document.objects.len());
-    for (index, object) in document.objects.iter().enumerate() {
-        objects.push(process_object(
+    let mut made = Vec::with_capacity(objects.len());
+    for (index, object) in objects.into_iter().enumerate() {
+        made.push(process_object(
             object,
             index,
             choice.notation,
@@ -96,15 +110,11 @@ fn run(template: &Template, request: &Request, budget: &Budget) -> Result<Outcom
     let Substituter { errors, notes, undefined, .. } = substituter;
     faults.errors(errors);
     faults.notes(notes);
-    // What the kubelet knows is not undefined.
-    let undefined = undefined.into_iter().filter(|(_, (name, _))| !environment.contains(name));
-    for (written, (name, pointer)) in undefined.take(MOST_UNDEFINED) {
-        faults.undefined(&written, &name, pointer, values.strict);
-    }
-    report_duplicates(&objects, &mut faults);
+    faults.all_undefined(undefined, &environment, values.strict);
+    report_duplicates(&made, &mut faults);
     faults.stop()?;
 
-    let items = objects.iter().map(sorted).collect::<Vec<_>>();
+    let items = made.into_iter().map(sorted).collect::<Vec<_>>();
     let original = match values.output {
         Output::List => json!({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items}),
         Output::Template => {
@@ -156,6 +166,23 @@ impl<'d> Faults<'d> {
     fn notes(&mut self, pointed: Vec<Pointed>) {
         self.diagnostics
             .extend(pointed.into_iter().map(|one| self.document.place(one.problem, &one.pointer)));
+    }
+
+    fn any(&self) -> bool {
+        !self.values.is_empty() || !self.template.is_empty()
+    }
+
+    /// References to names nobody declared; what the kubelet knows is not undefined.
+    fn all_undefined(
+        &mut self,
+        undefined: BTreeMap<String, (String, String)>,
+        environment: &HashSet<String>,
+        strict: bool,
+    ) {
+        let undefined = undefined.into_iter().filter(|(_, (name, _))| !environment.contains(name));
+        for (written, (name, pointer)) in undefined.take(MOST_UNDEFINED) {
+            self.undefined(&written, &name, pointer, strict);
+        }
     }
 
     fn undefined(&mut self, written: &str, name: &str, pointer: String, strict: bool) {
@@ -213,8 +240,33 @@ fn labels_of(
     labels.into_iter().collect()
 }
 
+/// Why something in the list of objects is none.
+fn not_an_object(object: &Value, index: usize) -> Option<Pointed> {
+    let pointer = format!("/objects/{index}");
+    match object {
+        // The original lets a null pass.
+        Value::Null => None,
+        Value::Map(map) => match map.get("kind") {
+            Some(Value::String(kind)) if !kind.is_empty() => None,
+            Some(Value::String(_) | Value::Null) | None => {
+                let problem = Problem::error("unable to handle object: Object 'Kind' is missing")
+                    .hint("every object needs a `kind` and an `apiVersion`");
+                Some(Pointed { pointer, problem })
+            }
+            Some(other) => {
+                let message = format!("unable to handle object: its kind is of type {}", other.kind_name());
+                Some(Pointed { pointer: format!("{pointer}/kind"), problem: Problem::error(message) })
+            }
+        },
+        other => {
+            let message = format!("unable to handle object: it is of type {}, not a map", other.kind_name());
+            Some(Pointed { pointer, problem: Problem::error(message) })
+        }
+    }
+}
+
 fn process_object(
-    object: &Value,
+    mut object: Value,
     index: usize,
     notation: Notation,
     values: &Values,
@@ -222,38 +274,10 @@ fn process_object(
     substituter: &mut Substituter<'_>,
     faults: &mut Faults<'_>,
 ) -> Value {
-    let pointer = format!("/objects/{index}");
-    match object {
-        // The original lets a null pass.
-        Value::Null => return Value::Null,
-        Value::Map(map) => {
-            let missing = match map.get("kind") {
-                Some(Value::String(kind)) => kind.is_empty(),
-                Some(Value::Null) | None => true,
-                Some(other) => {
-                    let message =
-                        format!("unable to handle object: its kind is of type {}", other.kind_name());
-                    faults.errors(vec![Pointed {
-                        pointer: format!("{pointer}/kind"),
-                        problem: Problem::error(message),
-                    }]);
-                    return Value::Null;
-                }
-            };
-            if missing {
-                let problem = Problem::error("unable to handle object: Object 'Kind' is missing")
-                    .hint("every object needs a `kind` and an `apiVersion`");
-                faults.errors(vec![Pointed { pointer, problem }]);
-                return Value::Null;
-            }
-        }
-        other => {
-            let message = format!("unable to handle object: it is of type {}, not a map", other.kind_name());
-            faults.errors(vec![Pointed { pointer, problem: Problem::error(message) }]);
-            return Value::Null;
-        }
+    if object.is_null() {
+        return object;
     }
-    let mut object = object.clone();
+    let pointer = format!("/objects/{index}");
     if notation == Notation::OpenShift {
         namespace::strip(&mut object);
     }
@@ -322,14 +346,20 @@ fn as_template(
     if let Some(message) = message {
         map.insert("message".to_owned(), Value::from(message));
     }
-    let mut json = sorted(&Value::Map(map));
+    let mut json = sorted(Value::Map(map));
     json["objects"] = Json::Array(items);
     json
 }
 
 /// The value for an answer, with members in the order of their names.
-fn sorted(value: &Value) -> Json {
-    let mut json = value.to_json();
-    json.sort_all_objects();
-    json
+fn sorted(value: Value) -> Json {
+    match value {
+        Value::String(text) => Json::String(text),
+        Value::List(items) => Json::Array(items.into_iter().map(sorted).collect()),
+        Value::Map(mut map) => {
+            map.sort_unstable_keys();
+            Json::Object(map.into_iter().map(|(key, value)| (key, sorted(value))).collect())
+        }
+        scalar => scalar.to_json(),
+    }
 }

@@ -173,6 +173,23 @@ fn undefined_references_are_listed_or_refused() {
 }
 
 #[test]
+fn what_is_wrong_with_values_objects_and_references_is_said_in_one_go() {
+    let text = "apiVersion: template.openshift.io/v1\nkind: Template\nparameters: [{name: NEEDED, required: true}]\nobjects:\n- {apiVersion: v1, metadata: {name: '${NEEDED}'}}\n- 5\n- {apiVersion: v1, kind: Secret, metadata: {name: '${NEDED}'}}\n";
+    let failure = failed(text, json!({"strict": true, "parameters": {"OTHER": "x"}}));
+    let said = failure.problems.iter().map(|one| (one.message.as_str(), one.line)).collect::<Vec<_>>();
+    assert_eq!(
+        said,
+        [
+            ("unknown parameter name \"OTHER\"", None),
+            ("template.parameters[0]: parameter NEEDED is required and must be specified", Some(3)),
+            ("unable to handle object: Object 'Kind' is missing", Some(5)),
+            ("unable to handle object: it is of type integer, not a map", Some(6)),
+            ("${NEDED} names no declared parameter", Some(7)),
+        ]
+    );
+}
+
+#[test]
 fn generated_values_are_named_and_repeat_with_a_seed() {
     let head = "apiVersion: template.openshift.io/v1\nparameters: [{name: P, generate: expression, from: '[a-z0-9]{20}'}, {name: Q, generate: expression, from: '[a-z0-9]{20}'}]";
     let text = small(head, "{p: '${P}', q: '${Q}'}");
