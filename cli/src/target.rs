@@ -8,7 +8,7 @@ use indexer::directory::DirectoryTree;
 use schema::layout::{kind_of_file, scan_version};
 use schema::limits::TreeLimits;
 use schema::processing::Template;
-use schema::{Reference, Version};
+use schema::{Kind, Reference, Version};
 
 use crate::configuration;
 
@@ -79,7 +79,8 @@ fn template_file(path: &Path, root: Option<&Path>) -> anyhow::Result<Template> {
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .map_or_else(|| PathBuf::from("."), Path::to_owned);
-    let mut files = neighbours(&directory)?;
+    // A Kubernetes Template is one file and refers to none.
+    let mut files = if kind == Kind::Template { Vec::new() } else { neighbours(&directory)? };
     files.retain(|(name, _)| *name != entry);
     files.push((entry.clone(), content));
     Ok(Template { name, kind, entry, files: files.into_iter().collect(), jinja2: false })

@@ -70,7 +70,9 @@ fn what_is_missing_is_asked_for_and_secrets_are_not_shown() {
     terminal.answer("VOLUME_SIZE [5Gi]: ", "");
     let (shown, well) = terminal.end();
     assert!(well, "{shown}");
-    for said in ["it must be a whole number", "a value is needed", "The superuser's password.", "Password, required"] {
+    for said in
+        ["it must be a whole number", "a value is needed", "The superuser's password.", "Password, required"]
+    {
         assert!(shown.contains(said), "{said}: {shown}");
     }
     // Once, in the objects that were asked for, and not where it was typed.

@@ -135,3 +135,32 @@ fn a_description_is_the_same_up_to_the_objects() {
     }
     assert_eq!(compared, 4);
 }
+
+/// Bad input through the binary: an error that names what is wrong, no crash, and nothing on standard output.
+#[test]
+fn attack_row_24_large_templates_and_generators_are_refused_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let head = "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: t}\n";
+    let large = format!(
+        "{head}objects:\n- {{apiVersion: v1, kind: Secret, metadata: {{name: s}}, x: {}}}\n",
+        "y".repeat(10 << 20)
+    );
+    let generator = format!(
+        "{head}parameters: [{{name: P, generate: expression, from: '[a-z]{{1000000}}'}}]\nobjects: []\n"
+    );
+    for (text, words) in
+        [(large, "bytes"), (generator, "range must be within [1-255] characters (1000000)")]
+    {
+        let path = directory.path().join("t.yaml");
+        std::fs::write(&path, text).unwrap();
+        let mut program = formwork();
+        program.arg("process").arg(&path);
+        let output = run_with(program, b"");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(
+            stderr.contains(words) && output.stdout.is_empty() && stderr.len() < 2_000,
+            "{words}: {stderr}"
+        );
+    }
+}

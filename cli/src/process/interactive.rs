@@ -78,7 +78,8 @@ impl Question<'_> {
     }
 
     fn is_secret(&self) -> bool {
-        self.schema.get("writeOnly") == Some(&Value::Bool(true)) || schema::inspection::looks_secret(&self.name)
+        self.schema.get("writeOnly") == Some(&Value::Bool(true))
+            || schema::inspection::looks_secret(&self.name)
     }
 
     /// What an empty answer stands for.

@@ -1,6 +1,7 @@
 //! Legacy groups: OpenShift's kinds were once of the empty group; `oc process` moves them to their own.
 //!
-//! A table and nothing else. It is applied after substitution, in OpenShift's notation only.
+//! A table and nothing else. It is applied after substitution, in OpenShift's notation only. The kinds are those the
+//! library moves (library-go, `legacygroupification`), compared one by one with what its program does.
 
 use yaml::Value;
 
@@ -13,7 +14,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "DeploymentConfigList",
             "DeploymentConfigRollback",
             "DeploymentLog",
-            "DeploymentLogOptions",
             "DeploymentRequest",
         ],
     ),
@@ -27,7 +27,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "LocalResourceAccessReview",
             "LocalSubjectAccessReview",
             "ResourceAccessReview",
-            "ResourceAccessReviewResponse",
             "Role",
             "RoleBinding",
             "RoleBindingList",
@@ -36,7 +35,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "RoleList",
             "SelfSubjectRulesReview",
             "SubjectAccessReview",
-            "SubjectAccessReviewResponse",
             "SubjectRulesReview",
         ],
     ),
@@ -49,7 +47,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "BuildConfigList",
             "BuildList",
             "BuildLog",
-            "BuildLogOptions",
             "BuildRequest",
         ],
     ),
@@ -92,7 +89,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "OAuthClientAuthorization",
             "OAuthClientAuthorizationList",
             "OAuthClientList",
-            "OAuthRedirectReference",
         ],
     ),
     ("project.openshift.io", &["Project", "ProjectList", "ProjectRequest"]),
@@ -133,5 +129,32 @@ pub(crate) fn move_to_group(object: &mut Value) {
     let Some(kind) = map.get("kind").and_then(Value::as_str) else { return };
     if let Some((group, _)) = GROUPS.iter().find(|(_, kinds)| kinds.contains(&kind)) {
         map.insert("apiVersion".to_owned(), Value::from(format!("{group}/{version}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(api_version: &str, kind: &str) -> String {
+        let mut object = Value::from_iter([("apiVersion", api_version), ("kind", kind)]);
+        move_to_group(&mut object);
+        object.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn the_kinds_are_the_librarys() {
+        let all =
+            GROUPS.iter().flat_map(|(_, kinds)| kinds.iter()).collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(all.len(), 77);
+        for (group, kinds) in GROUPS {
+            assert!(kinds.iter().all(|kind| moved("v1", kind) == format!("{group}/v1")));
+        }
+        // Neither of these is moved by it.
+        for kind in ["DeploymentLogOptions", "OAuthRedirectReference", "Deployment", "Route2"] {
+            assert_eq!(moved("v1", kind), "v1");
+        }
+        assert_eq!(moved("rbac.authorization.k8s.io/v1", "Role"), "rbac.authorization.k8s.io/v1");
+        assert_eq!(moved("", "Role"), "", "the original makes `authorization.openshift.io/` of it");
     }
 }
