@@ -341,6 +341,9 @@ pub(crate) struct ProcessArguments {
     /// Print each object for itself, not in a List
     #[arg(long)]
     pub(crate) raw: bool,
+    /// Only a template on this machine will do: a reference in its place is an error
+    #[arg(long)]
+    pub(crate) local: bool,
     /// List the parameters, and process nothing
     #[arg(
         long = "parameters",

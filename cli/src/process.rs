@@ -32,6 +32,9 @@ use form::OutputForm;
 
 pub(crate) fn run(arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
     let (target, mut request) = target_and_request(arguments)?;
+    if let (Target::Remote(reference), true) = (&target, arguments.local) {
+        bail!("{reference} is not on this machine, and --local asks no server");
+    }
     if arguments.parameters_table || arguments.interactive {
         let schema = match &target {
             Target::Local(template) => worker::inspect(template).parameters,

@@ -148,8 +148,7 @@ fn attack_row_24_large_templates_and_generators_are_refused_by_name() {
     let generator = format!(
         "{head}parameters: [{{name: P, generate: expression, from: '[a-z]{{1000000}}'}}]\nobjects: []\n"
     );
-    for (text, words) in
-        [(large, "bytes"), (generator, "range must be within [1-255] characters (1000000)")]
+    for (text, words) in [(large, "bytes"), (generator, "range must be within [1-255] characters (1000000)")]
     {
         let path = directory.path().join("t.yaml");
         std::fs::write(&path, text).unwrap();
