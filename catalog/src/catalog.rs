@@ -305,6 +305,16 @@ impl Catalog {
         self.0.store.statements()
     }
 
+    /// Whether news could be written down now: what is read needs no room, what comes does.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub async fn check_writable(&self) -> std::io::Result<()> {
+        let probe = self.directory().join(".writable");
+        tokio::fs::write(&probe, [0; 4_096]).await?;
+        tokio::fs::remove_file(&probe).await
+    }
+
     /// How full the cache of bytes is.
     pub fn cache_size(&self) -> CacheSize {
         let (files, bytes) = self.0.blobs.size();

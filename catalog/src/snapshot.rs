@@ -15,9 +15,10 @@
 //! snapshots come about ([`crate::apply`]), how they are stored, or what a URL is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use imbl::{HashMap, HashSet, OrdMap};
+use schema::confusable;
 use schema::reference::Location;
 use schema::registry_file::Notice;
 use schema::{CollectionName, Digest, Finding, Kind, RegistryName, Severity, TemplateName, Version};
@@ -69,6 +70,14 @@ impl Snapshot {
         self.registry(viewer, &location.registry)?.template(location.collection.as_ref(), &location.template)
     }
 
+    /// Templates elsewhere whose names are easily taken for this one's, but are not it, among those a viewer may see.
+    pub fn lookalikes(&self, viewer: &Viewer, of: &Location) -> Vec<&Location> {
+        let skeleton = confusable::skeleton(of.template.as_str());
+        let places = self.visible(viewer).flat_map(|registry| registry.alike(&skeleton));
+        // A template of the very name elsewhere is another's of the kind, and no look-alike.
+        places.filter(|place| place.template != of.template).take(5).collect()
+    }
+
     /// How much there is for a viewer.
     pub fn counts(&self, viewer: &Viewer) -> Counts {
         self.visible(viewer).fold(Counts::default(), |sum, registry| sum.plus(registry.counts))
@@ -118,6 +127,8 @@ pub struct RegistrySnapshot {
     pub(crate) blobs: HashSet<Digest>,
     /// Contents that were erased, by digest.
     pub(crate) purged: HashMap<Digest, Arc<Purge>>,
+    /// Listed templates by what their names look like; made when it is first asked for.
+    pub(crate) alike: Alike,
 }
 
 impl RegistrySnapshot {
@@ -144,6 +155,7 @@ impl RegistrySnapshot {
             contents: HashMap::new(),
             blobs: HashSet::new(),
             purged: HashMap::new(),
+            alike: Alike::default(),
         }
     }
 
@@ -228,6 +240,32 @@ impl RegistrySnapshot {
             counts.versions += template.versions.len();
         }
         self.counts = counts;
+        self.alike = Alike::default();
+    }
+
+    /// Listed templates whose names have this skeleton, one of each name and a few at most.
+    fn alike(&self, skeleton: &str) -> &[Location] {
+        let made = self.alike.0.get_or_init(|| {
+            let mut alike = std::collections::HashMap::<String, Vec<Location>>::new();
+            for template in self.templates() {
+                let places = alike.entry(confusable::skeleton(template.name.as_str())).or_default();
+                if places.len() < 4 && places.iter().all(|place| place.template != template.name) {
+                    places.push(template.location.clone());
+                }
+            }
+            alike
+        });
+        made.get(skeleton).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Templates by what their names look like. It follows from the rest, and so says nothing about two being equal.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Alike(OnceLock<std::collections::HashMap<String, Vec<Location>>>);
+
+impl PartialEq for Alike {
+    fn eq(&self, _: &Alike) -> bool {
+        true
     }
 }
 

@@ -1,11 +1,9 @@
 //! Inspecting a template of any kind: who does it, and what holds for all of them.
 
-use schema::inspection::looks_secret;
 use schema::processing::Template;
 use schema::{Inspection, Kind};
-use serde_json::{Value, json};
 
-use crate::metadata;
+use crate::{metadata, parameters};
 
 /// The most tags and findings that are kept, and the longest text of each field, in characters: what a search and a page need.
 const MOST_TAGS: usize = 50;
@@ -21,10 +19,7 @@ pub fn inspect(template: &Template) -> Inspection {
         Kind::ServiceBroker => metadata::service_broker(template),
         Kind::InteroperatorPlan => metadata::plan(template),
     };
-    if !inspection.parameters.is_object() {
-        inspection.parameters = json!({"type": "object", "properties": {}});
-    }
-    mark_secrets(&mut inspection.parameters, 0);
+    inspection.parameters = parameters::canonical(std::mem::take(&mut inspection.parameters));
     for text in [
         &mut inspection.title,
         &mut inspection.description,
@@ -47,22 +42,4 @@ pub fn inspect(template: &Template) -> Inspection {
     inspection.tags.truncate(MOST_TAGS);
     inspection.findings.truncate(MOST_FINDINGS);
     inspection
-}
-
-/// Marks parameters that hold secrets, by their names, so that forms hide what is typed.
-fn mark_secrets(schema: &mut Value, depth: usize) {
-    if depth > 32 {
-        return;
-    }
-    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
-    for (name, property) in properties {
-        let is_text = matches!(property.get("type").and_then(Value::as_str), None | Some("string"));
-        if let Some(property) = property.as_object_mut()
-            && is_text
-            && looks_secret(name)
-        {
-            property.insert("writeOnly".to_owned(), json!(true));
-        }
-        mark_secrets(property, depth + 1);
-    }
 }

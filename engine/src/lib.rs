@@ -10,6 +10,7 @@
 
 mod inspection;
 mod metadata;
+mod parameters;
 mod rules;
 
 pub use engine_dm::{

@@ -12,8 +12,9 @@ mod version_directory;
 pub use paths::{safe_path, unsafe_name};
 pub use version_directory::{ScannedFile, ScannedVersion, kind_of_file, scan_version};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::confusable;
 use crate::finding::{Finding, shown};
 use crate::limits::TreeLimits;
 use crate::name::{CollectionName, TemplateName};
@@ -111,9 +112,21 @@ pub fn scan_some(
             continue;
         }
         let Some(inside) = walk.children(path)? else { continue };
+        let siblings = siblings.iter().filter(|entry| entry.kind == EntryKind::Directory);
+        let siblings = siblings.filter_map(|entry| std::str::from_utf8(&entry.name).ok());
+        walk.name(name, path, &lookalikes(siblings));
         walk.template(collection, name, path, inside)?;
     }
     Ok(())
+}
+
+/// Names by what they look like.
+fn lookalikes<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<String, Vec<&'n str>> {
+    let mut alike = HashMap::<String, Vec<&str>>::new();
+    for name in names {
+        alike.entry(confusable::skeleton(name)).or_default().push(name);
+    }
+    alike
 }
 
 struct Walk<'a> {
@@ -301,18 +314,20 @@ impl Walk<'_> {
         if announced {
             self.sink.collection(collection);
         }
-        for (directory, _) in children.directories {
-            let path = paths::join(&collection.path, &directory);
+        let alike = lookalikes(children.directories.iter().map(|(name, _)| name.as_str()));
+        for (directory, _) in &children.directories {
+            let path = paths::join(&collection.path, directory);
             if all.iter().any(|other| other.path == path) {
                 continue;
             }
             let Some(inside) = self.children(&path)? else { continue };
             if inside.has_versions() {
+                self.name(directory, &path, &alike);
                 if !announced {
                     self.sink.collection(collection);
                     announced = true;
                 }
-                self.template(collection, &directory, &path, inside)?;
+                self.template(collection, directory, &path, inside)?;
             } else if collection.name.is_some() && !inside.directories.is_empty() {
                 self.group(&path, inside, all, &mut group_entries)?;
             }
@@ -322,6 +337,16 @@ impl Walk<'_> {
             self.sink.collection(collection);
         }
         Ok(())
+    }
+
+    /// Says which directories beside a template are called almost like it.
+    fn name(&mut self, name: &str, path: &str, alike: &HashMap<String, Vec<&str>>) {
+        let others =
+            alike.get(&confusable::skeleton(name)).into_iter().flatten().filter(|other| **other != name);
+        if let Some(other) = others.min() {
+            let message = format!("`{name}` is easily taken for `{other}`, which is beside it");
+            self.sink.finding(Finding::new(&rules::NAME_CONFUSABLE, path, message));
+        }
     }
 
     /// A directory between a collection and templates: valid, but what is in it cannot be referenced.

@@ -6,6 +6,7 @@
 //! (`catalog`), or how it is said over HTTP (`wire`): types here carry serde only where they cross a pipe
 //! between our own processes.
 
+pub mod confusable;
 pub mod digest;
 pub mod documentation;
 pub mod finding;

@@ -150,7 +150,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
                 .post(api::decisions::decide)
                 .patch(api::registries::change_registry)
                 .delete(api::registries::remove_registry)
-                .fallback(|| async { Err::<(), ApiError>(api::method_error("GET, POST, PATCH, DELETE")) }),
+                .fallback(api::registries::other_method),
         )
         .route("/api/v1/collections", only_get(get(api::collections::list_collections)))
         .route("/api/v1/collections/{*name}", only_get(get(api::collections::get_collection)))
@@ -161,7 +161,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
             "/api/v1/templates/{*reference}",
             get(api::templates::get_template)
                 .post(api::process::process_template)
-                .fallback(api::method_not_allowed),
+                .fallback(api::templates::other_method),
         )
         .route(
             "/api/v1/tokens",

@@ -177,7 +177,7 @@ fn hiding_and_showing_a_registry_takes_effect_on_every_answer_at_once() {
 
 /// Attack row 31: a token that was used, and misused, is in no log, no answer and no file of the server.
 #[test]
-fn a_token_is_written_nowhere() {
+fn attack_row_31_a_token_is_written_nowhere() {
     let setting = serving();
     let secret = setting.admin.clone();
     let bearer = format!("Bearer {secret}");
@@ -187,6 +187,14 @@ fn a_token_is_written_nowhere() {
         setting.get_as(&secret, "/api/v1/tokens"),
         setting.get_as(&secret, "/status"),
         setting.get_as(&secret, "/metrics"),
+        setting.get_as(&secret, "/readyz"),
+        setting.get_as(&secret, "/api/v1/templates?limit=1"),
+        setting.get_as(&secret, &format!("/api/v1/templates/{PRIVATE}/vault/-/renovate")),
+        setting.get_as(&secret, &format!("/api/v1/templates/{PRIVATE}/vault/-/archive.tar.gz")),
+        setting.server.get(&format!("/api/v1/templates?cursor={secret}")),
+        setting
+            .server
+            .get_with("/api/v1/templates", &[("traceparent", secret.as_str()), ("range", secret.as_str())]),
         setting.get_as(&format!("{secret}0"), "/api/v1/registries"),
         setting.server.get(&format!("/api/v1/resolve?ref=redis&token={secret}")),
         setting.server.get(&format!("/search?q={secret}")),

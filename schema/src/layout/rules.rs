@@ -31,6 +31,7 @@ rules! {
 
     // Templates and versions.
     TEMPLATE_NAME = "template-name" Error: "a template's name must be writable in a reference", "rename the directory: letters, digits, `.`, `_` and `-`";
+    NAME_CONFUSABLE = "name-confusable" Warning: "two templates have names that people take for each other, so a typo gets the wrong one", "rename one of them";
     VERSION_NAME = "version-name" Error: "a directory that looks like a version is not one, so it is not served", "name it v1, v1.1 or v1.1.0";
     DUPLICATE_VERSION = "duplicate-version" Error: "two directories claim one version, and users get only one of them", "remove one of the two directories";
 

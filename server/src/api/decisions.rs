@@ -143,7 +143,9 @@ pub(crate) async fn decide(
     request: Request<Body>,
 ) -> ApiResult {
     let raw = uri.path().strip_prefix("/api/v1/registries/").unwrap_or_default();
-    let Some((name, what)) = raw.split_once("/-/") else { return Err(api::method_error("GET")) };
+    let Some((name, what)) = raw.split_once("/-/") else {
+        return Err(api::method_error("GET, PATCH, DELETE"));
+    };
     let name = target::decode(name).ok_or_else(api::templates::not_text)?;
     let name = match name.parse::<RegistryName>() {
         Ok(name) => name,

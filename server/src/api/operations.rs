@@ -41,6 +41,8 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>, caller: Caller) -> ApiRe
     let waiting = statuses.iter().filter(|status| status.last_success.is_none()).count();
     let check =
         |name: &str, ok, required, detail: String| Check { name: name.to_owned(), ok, required, detail };
+    let writable = app.catalog.check_writable().await;
+    let found = app.catalog.search_generation() >= snapshot.generation;
     let checks = vec![
         // The catalogue was opened and its snapshot loaded before the first connection was taken.
         check("catalogue", true, true, "it is open".to_owned()),
@@ -52,6 +54,23 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>, caller: Caller) -> ApiRe
         ),
         check("confinement", complete, false, confinement),
         python_check(app.processor.python()),
+        check(
+            "disk",
+            writable.is_ok(),
+            // What is there is served all the same.
+            false,
+            match writable {
+                Ok(()) => "the data directory can be written to".to_owned(),
+                Err(error) => format!("the data directory cannot be written to: {}", error.kind()),
+            },
+        ),
+        check(
+            "search",
+            found,
+            false,
+            if found { "it knows everything that is published" } else { "it is being brought up to date" }
+                .to_owned(),
+        ),
         check(
             "registries",
             waiting == 0,

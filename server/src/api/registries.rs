@@ -133,6 +133,14 @@ fn name_of(uri: &Uri) -> Result<String, ApiError> {
     Ok(target::decode(raw).ok_or_else(api::templates::not_text)?.into_owned())
 }
 
+/// The error for a method that a registry, or what is asked of one, does not answer.
+pub(crate) async fn other_method(uri: Uri) -> ApiError {
+    match name_of(&uri) {
+        Ok(_) => api::method_error("GET, PATCH, DELETE"),
+        Err(error) => error,
+    }
+}
+
 /// A registry by a name that is not parsed yet, if the caller may see it.
 pub(crate) fn find<'a>(
     snapshot: &'a Snapshot,

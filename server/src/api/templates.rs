@@ -5,9 +5,11 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use axum::extract::State;
+use catalog::{Resolved, Snapshot};
 use http::{HeaderValue, Uri};
+use schema::layout::rules::NAME_CONFUSABLE;
 use schema::reference::{Location, Reference, Selector};
-use schema::{TemplateName, Version};
+use schema::{Finding, TemplateName, Version};
 use wire::ProblemKind;
 
 use crate::access::Caller;
@@ -57,6 +59,15 @@ pub(crate) async fn get_template(State(app): State<Arc<App>>, caller: Caller, ur
     }
 }
 
+/// The error for a method that a path below a reference does not answer.
+pub(crate) async fn other_method(uri: Uri) -> ApiError {
+    let raw = uri.path().strip_prefix("/api/v1/templates/").unwrap_or_default();
+    match target::split(raw).and_then(|target| target.aspect) {
+        Some(Aspect::Process) => api::method_error("POST"),
+        _ => api::method_error("GET"),
+    }
+}
+
 fn whole(app: &App, caller: &Caller, requested: &str) -> ApiResult {
     let reference = api::reference(requested)?;
     let snapshot = app.catalog.snapshot();
@@ -73,7 +84,9 @@ fn whole(app: &App, caller: &Caller, requested: &str) -> ApiResult {
             support: inspection.support.clone(),
             object_kinds: inspection.object_kinds.clone(),
             published: rfc3339(found.version.published_at),
-            findings: view::findings(found.version.all_findings()),
+            findings: view::findings(
+                found.version.all_findings().chain(&lookalikes(&snapshot, caller, &found)),
+            ),
             report: view::report(found.version),
             versions: view::versions(app.urls(), found.template).take(VERSIONS).collect(),
             versions_url: app
@@ -81,6 +94,20 @@ fn whole(app: &App, caller: &Caller, requested: &str) -> ApiResult {
                 .aspect(&Reference::to(&found.template.location, Selector::Highest), "versions"),
         },
     )
+}
+
+/// What is said of templates elsewhere that are called almost like this one, and that the caller may see.
+fn lookalikes(snapshot: &Snapshot, caller: &Caller, found: &Resolved<'_>) -> Option<Finding> {
+    let place = &found.template.location;
+    let others = snapshot.lookalikes(caller.viewer(), place);
+    // Those beside it are found when its registry is read.
+    let beside = |other: &&Location| other.registry == place.registry && other.collection == place.collection;
+    let others = others.into_iter().filter(|other| !beside(other)).map(|other| format!("`{other}`"));
+    let others = others.collect::<Vec<_>>();
+    (!others.is_empty()).then(|| {
+        let message = format!("`{}` is easily taken for {}", place.template, others.join(", "));
+        Finding::new(&NAME_CONFUSABLE, found.version.path.as_str(), message)
+    })
 }
 
 /// The templates of the registries of this server

@@ -107,7 +107,7 @@ async fn methods_that_are_not_answered() {
     let app = App::new().await;
     for (method, path, allow) in [
         (Method::POST, "/api/v1/resolve?ref=redis", "GET"),
-        (Method::DELETE, "/api/v1/templates/redis", "GET, POST"),
+        (Method::DELETE, "/api/v1/templates/redis", "GET"),
         (Method::GET, "/api/v1/templates/redis/-/process", "POST"),
         (Method::POST, "/api/v1/templates/redis", "GET"),
         (Method::PUT, "/api/v1/search", "GET"),

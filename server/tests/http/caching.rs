@@ -207,3 +207,60 @@ async fn what_is_published_or_removed_shows_at_once() {
     assert_eq!(app.get(path).await.status, 404);
     assert_eq!(app.get(&content).await.status, 404, "a digest is no way around");
 }
+
+/// Every route of the description and every page has its policy, and says it in its headers: to anybody, and to somebody
+/// who is known. A new route that says another thing fails here.
+#[tokio::test]
+async fn every_route_has_its_policy() {
+    let app = App::new().await;
+    let reader = app.token(catalog::Scope::Admin, &[]).await;
+    let document = app.get("/api/v1/openapi.json").await.json();
+    let content = content_path(&app).await;
+    let mut paths = vec![content, "/".to_owned()];
+    for (path, item) in document["paths"].as_object().unwrap() {
+        if let Some(operation) = item.get("get") {
+            paths.push(crate::openapi::example(path, &operation["parameters"]));
+        }
+    }
+    for page in ["/search?q=redis", "/registries", "/docs/api", "/docs/errors/busy", "/robots.txt"] {
+        paths.push(page.to_owned());
+    }
+    for below in ["", "/redis", "/redis:v1", "/redis:v1/-/files/", "/redis/-/feed.atom"] {
+        paths.push(format!("/{REGISTRY}{below}"));
+    }
+    assert!(paths.len() > 30, "{paths:?}");
+    for path in paths {
+        let state = ["/healthz", "/readyz", "/metrics", "/api/v1/status", "/api/v1/tokens"];
+        // The listing of a content names addresses, which change with the public URL.
+        let immutable = path.contains("sha256:") && !path.ends_with('/');
+        let expected = |known: bool| match (state.contains(&path.as_str()), immutable, known) {
+            (true, ..) => "no-store",
+            (_, true, _) => "public, max-age=31536000, immutable",
+            (_, false, true) => "private, no-cache",
+            (_, false, false) => "no-cache",
+        };
+        let anybody = app.get(&path).await;
+        let known = app.get_as(&reader, &path).await;
+        for (answer, somebody) in [(&anybody, false), (&known, true)] {
+            if path == "/api/v1/tokens" && !somebody {
+                assert_eq!((answer.status.as_u16(), answer.header("cache-control")), (401, "no-store"));
+                continue;
+            }
+            assert_eq!(answer.status, 200, "{path}");
+            assert_eq!(answer.header("cache-control"), expected(somebody), "{path}");
+            let varies = answer.headers.get_all("vary").iter().any(|value| value == "authorization, cookie");
+            let stored = answer.header("cache-control").contains("no-cache");
+            assert_eq!(varies, stored, "{path}: {:?}", answer.headers);
+            let tagged = answer.header("etag").starts_with('"');
+            assert_eq!(tagged, answer.header("cache-control") != "no-store", "{path}");
+            if tagged {
+                let asked = [("if-none-match", answer.header("etag"))];
+                let mut asked = asked.to_vec();
+                let bearer = format!("Bearer {reader}");
+                asked.extend(somebody.then_some(("authorization", bearer.as_str())));
+                let again = app.send(Method::GET, &path, &asked, "").await;
+                assert_eq!((again.status.as_u16(), again.body.len()), (304, 0), "{path}");
+            }
+        }
+    }
+}

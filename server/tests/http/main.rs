@@ -4,6 +4,7 @@
 
 mod access;
 mod api;
+mod attacks;
 mod caching;
 mod dm;
 mod hostile;

@@ -19,7 +19,7 @@ const NOT_RUN: &[(&str, &str)] = &[
 ];
 
 /// A path with the examples of its parameters, and those of the query that have one.
-fn example(path: &str, parameters: &Value) -> String {
+pub(crate) fn example(path: &str, parameters: &Value) -> String {
     let (mut path, mut query) = (path.to_owned(), Vec::new());
     for parameter in parameters.as_array().into_iter().flatten() {
         let name = parameter["name"].as_str().unwrap();

@@ -6,7 +6,7 @@ use std::io::Read;
 use catalog::Scope;
 use http::Method;
 use http_body_util::{BodyExt, Full};
-use server::{Front, Rate, RateLimits};
+use server::{AccessLog, Front, Rate, RateLimits};
 
 use crate::access::{SECRET, both};
 use crate::kit::{Answer, App};
@@ -225,4 +225,43 @@ async fn what_is_ready_in_memory_is_not_counted() {
     let asked = |number: usize| format!("/api/v1/resolve?ref=nothing{number}");
     assert_eq!(from(&front, [192, 0, 2, 1], &asked(1), None).await.status, 404);
     assert_eq!(from(&front, [192, 0, 2, 1], &asked(2), None).await.status, 429);
+}
+
+/// An id and a trace that come with a request are in the log, beside what was answered; what is no trace is not.
+#[tokio::test]
+async fn ids_and_traces_go_on_in_the_log() {
+    let app = both().await;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("access.log");
+    let server = app.listening(|config| config.access_log = AccessLog::File(path.clone())).await;
+    let front = server.front();
+    let (trace, span) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
+    // Made, from memory, by the router, and not at all.
+    let asked = ["/api/v1/resolve?ref=redis", "/api/v1/resolve?ref=redis", "/api/v1/registries", "/nothing"];
+    for (number, path) in asked.into_iter().enumerate() {
+        let request = http::Request::builder().uri(path).header("x-request-id", format!("id-{number}"));
+        let request = request.header("traceparent", format!("00-{trace}-{span}-01"));
+        let answer = front.answer(request.body(Full::new(bytes::Bytes::new())).unwrap(), None).await;
+        assert_eq!(answer.headers()["x-request-id"], format!("id-{number}").as_str());
+    }
+    let request = http::Request::builder().uri("/healthz").header("traceparent", "nonsense");
+    front.answer(request.body(Full::new(bytes::Bytes::new())).unwrap(), None).await;
+    let started = std::time::Instant::now();
+    let lines = loop {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        if text.lines().count() == 5 {
+            break text;
+        }
+        assert!(started.elapsed().as_secs() < 20, "{text}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    let lines = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    for (number, line) in lines.enumerate() {
+        if number < 4 {
+            assert_eq!(line["request_id"], format!("id-{number}"));
+            assert_eq!((&line["trace_id"], &line["parent_id"]), (&trace.into(), &span.into()), "{line}");
+        } else {
+            assert_eq!(line.get("trace_id"), None, "{line}");
+        }
+    }
 }

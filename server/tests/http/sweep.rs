@@ -233,7 +233,7 @@ async fn digests(app: &App) -> Vec<String> {
 /// Attack row 30: lists, searches, counts, near names, errors, pages, content, processing: nothing tells a private
 /// registry from none, to anybody and to whoever has a token for something else.
 #[tokio::test]
-async fn a_private_registry_is_like_none_to_whoever_may_not_see_it() {
+async fn attack_row_30_a_private_registry_is_like_none_to_whoever_may_not_see_it() {
     let present = server(&[acme(), importing(), secret()]).await;
     let absent = server(&[acme(), importing()]).await;
     let digests = digests(&present).await;
