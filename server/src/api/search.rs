@@ -36,7 +36,9 @@ use crate::state::App;
     )
 )]
 pub(crate) async fn search_templates(State(app): State<Arc<App>>, caller: Caller, uri: Uri) -> ApiResult {
-    api::json(CachePolicy::Revalidate, &search(&app, &caller, &uri).await?)
+    let answer = search(&app, &caller, &uri).await?;
+    let next = answer.next.as_deref().map(|next| ("cursor", next));
+    api::paging::answer(&app.base, &uri, CachePolicy::Revalidate, &answer, next)
 }
 
 /// The answer for the query of a URL; the page asks the same.

@@ -193,7 +193,7 @@ async fn attack_row_35_the_default_registry_comes_first_and_lookalikes_are_said(
     let text = "apiVersion: v1\nkind: Template\nobjects: []\n# somebody else's\n";
     let other = Registry::new("github.com/evil/templates")
         .version("redis:v1.0.9", &[("redis.yaml", text)])
-        .version("red1s:v1.0.0", &[("red1s.yaml", text)])
+        .version("red-is:v1.0.0", &[("red-is.yaml", text)])
         .version("web/ng-inx:v1.0.0", &[("ng-inx.yaml", text)]);
     let hidden = Registry::new(SECRET).version("Redis:v1.0.0", &[("Redis.yaml", text)]).private();
     let all = vec![inspected(acme()), inspected(other), inspected(hidden)];
@@ -207,7 +207,7 @@ async fn attack_row_35_the_default_registry_comes_first_and_lookalikes_are_said(
     assert_eq!((&ours["registry"], &ours["resolved"]), (&json!(REGISTRY), &json!("v1.0.4")));
     assert_eq!(resolved("github.com/evil/templates/redis:v1").await["resolved"], "v1.0.9");
     // Nothing of another registry stands in for what the default one lacks.
-    assert_eq!(app.get("/api/v1/resolve?ref=red1s").await.status, 404);
+    assert_eq!(app.get("/api/v1/resolve?ref=red-is").await.status, 404);
     assert_eq!(app.get("/api/v1/resolve?ref=redis:=v1.0.9").await.status, 404);
 
     let findings = |body: Value| {
@@ -216,9 +216,9 @@ async fn attack_row_35_the_default_registry_comes_first_and_lookalikes_are_said(
         found.map(|finding| finding["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     for (path, alike) in [
-        ("redis", vec!["`github.com/evil/templates/red1s`"]),
+        ("redis", vec!["`github.com/evil/templates/red-is`"]),
         ("web/nginx", vec!["`github.com/evil/templates/web/ng-inx`"]),
-        ("github.com/evil/templates/red1s", vec!["`github.com/acme/templates/redis`"]),
+        ("github.com/evil/templates/red-is", vec!["`github.com/acme/templates/redis`"]),
         ("web/frontend", vec![]),
     ] {
         let said = findings(app.get(&format!("/api/v1/templates/{path}")).await.json());

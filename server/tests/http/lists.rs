@@ -64,6 +64,7 @@ async fn every_list_is_the_same_whatever_the_size_of_its_pages() {
         ("/api/v1/templates/redis/-/versions", "versions", 5),
         ("/api/v1/templates/redis/-/history", "revisions", 5),
         ("/api/v1/changes", "changes", 80),
+        ("/api/v1/search", "hits", 27),
     ] {
         let whole = all(&app, path, name, 1_000).await;
         assert_eq!(whole.len(), count, "{path}");
