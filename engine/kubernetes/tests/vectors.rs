@@ -257,3 +257,37 @@ fn each_difference_is_the_one_that_was_meant() {
     assert!(done("recursion-injection")[0].to_string().contains("${B}"));
     assert_eq!(done("generate-same-bounds").len(), 1);
 }
+
+/// Templates put together at random by `tests/oracles/openshift`, with what OpenShift's library makes of them. More of
+/// them: `go run . record SEED COUNT > FILE` there, and `OPENSHIFT_CASES=FILE` for this test.
+#[test]
+fn generated_templates_are_processed_alike() {
+    let recorded = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/generated.jsonl");
+    let path = std::env::var_os("OPENSHIFT_CASES").map_or(recorded, PathBuf::from);
+    let text = std::fs::read_to_string(path).unwrap();
+    let (mut compared, mut failures) = (0, Vec::new());
+    for line in text.lines() {
+        let json = serde_json::from_str::<Value>(line).unwrap();
+        let template = json["template"].as_str().unwrap();
+        let case = serde_json::json!({"template_text": template, "flags": []});
+        let step = run(&Case { name: String::new(), text: String::new(), json: case });
+        // The library's own spelling of numbers: a parsed one would have lost it.
+        let list = line.split_once("\"list\":").map(|(_, list)| tokens(&list[..list.len() - 1]));
+        let options =
+            yaml::JsonOptions { key_order: yaml::KeyOrder::AsGiven, ..yaml::JsonOptions::default() };
+        let ours = match &step {
+            Step::Done(outcome) => {
+                Some(tokens(&yaml::to_json_with(&yaml::Value::from_json(outcome.original.clone()), &options)))
+            }
+            _ => None,
+        };
+        compared += 1;
+        if ours != list {
+            failures.push(format!("{template}\n{ours:?}\ninstead of\n{list:?}\n{step:?}"));
+        }
+    }
+    assert!(compared >= 200, "only {compared} generated templates were found");
+    failures.truncate(3);
+    assert!(failures.is_empty(), "generated templates differ:\n{}", failures.join("\n\n"));
+    eprintln!("generated: {compared} compared, 0 differ");
+}

@@ -1,6 +1,7 @@
 // OpenShift's processing library, as a program: what `oc process --local` does between reading and printing.
 //
 //	go run . process < template.yaml      the List, as JSON
+//	go run . record SEED COUNT            generated Templates and what it makes of them, as JSON lines
 //	go run . bench FILE…                  nanoseconds for each file, from YAML text to JSON text, as JSON lines
 //
 // It stands in for `oc` where that is not at hand, and is the peer of `formwork-bench kubernetes`.
@@ -12,6 +13,7 @@ import (
 	"io"
 	"math/rand"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,7 +82,7 @@ func fail(err error) {
 
 func main() {
 	if len(os.Args) < 2 {
-		fail(fmt.Errorf("say process or bench"))
+		fail(fmt.Errorf("say process, record or bench"))
 	}
 	switch os.Args[1] {
 	case "process":
@@ -109,7 +111,16 @@ func main() {
 			nanoseconds := float64(result.T.Nanoseconds()) / float64(result.N)
 			fmt.Printf("{\"file\": %q, \"nanoseconds\": %.0f}\n", path, nanoseconds)
 		}
+	case "record":
+		var seed int64
+		var count int
+		if _, err := fmt.Sscan(strings.Join(os.Args[2:], " "), &seed, &count); err != nil {
+			fail(err)
+		}
+		if err := record(seed, count, os.Stdout); err != nil {
+			fail(err)
+		}
 	default:
-		fail(fmt.Errorf("%q is neither process nor bench", os.Args[1]))
+		fail(fmt.Errorf("%q is none of process, record and bench", os.Args[1]))
 	}
 }
