@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,6 +18,8 @@ use super::wire;
 use crate::kit::{Server, workspace};
 
 const REGISTRY: &str = "github.com/acme/templates";
+/// Longest that Python is waited for.
+const PYTHON: Duration = Duration::from_secs(300);
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Recording {
@@ -274,7 +277,15 @@ fn processes_python(server: &Server) -> bool {
     let content = format!("resources:\n- name: a\n  type: {REGISTRY}/data/store:v1.0.1\n");
     let body = serde_json::json!({"name": "a", "content": content, "imports": []}).to_string();
     let headers = [("Transfer-Encoding", "chunked")];
-    wire::send(server.url(), "POST", "/dm/expand", &headers, body.as_bytes()).status == 201
+    let started = Instant::now();
+    loop {
+        let answer = wire::send(server.url(), "POST", "/dm/expand", &headers, body.as_bytes());
+        // Whoever is first has it compiled for this machine.
+        if answer.status != 503 || started.elapsed() > PYTHON {
+            return answer.status == 201;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
 }
 
 /// Whoever reads why ours differs finds it on the page, and the page speaks of nothing that is not so.
