@@ -1,5 +1,6 @@
 //! What becomes of a version's `example.yaml` when the engine processes it.
 
+use schema::Kind;
 use schema::finding::{Finding, Place};
 use schema::processing::{Cause, Failure, Problem, Request, Step, Template};
 
@@ -12,7 +13,11 @@ const EXAMPLE: &str = "example.yaml";
 /// relative to the version directory. `request` carries what the engine itself has not: a clock and entropy.
 pub fn check_example(template: &Template, engine: &dyn Engine, request: Request) -> Vec<Finding> {
     let Some(bytes) = template.files.get(EXAMPLE) else { return Vec::new() };
-    let values = match yaml::load_bytes(bytes, &yaml::Options::default()) {
+    let is_dm = matches!(template.kind, Kind::DmJinja | Kind::DmPython);
+    let options = if is_dm { yaml::Options::pyyaml() } else { yaml::Options::default() };
+    let values = match yaml::load_bytes(bytes, &options) {
+        // As text, so that what is wrong has its place; other kinds take no text.
+        Ok(Some(_)) if is_dm => String::from_utf8_lossy(bytes).into_owned().into(),
         Ok(Some(document)) => document.value.to_json(),
         Ok(None) => serde_json::Value::Null,
         Err(error) => {

@@ -187,6 +187,10 @@ pub(crate) struct ServeArguments {
     /// Registries added over the API may be at addresses that are not public
     #[arg(long)]
     pub(crate) allow_private_addresses: bool,
+    /// Deployment Manager: types that are URLs with this beginning are fetched, like https://HOST/DIRECTORY/; may be
+    /// given again [default: none]
+    #[arg(long, value_name = "URL", value_delimiter = ',')]
+    pub(crate) allow_url: Vec<String>,
     /// Write one line for every request to this file (`-` for standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) access_log: Option<PathBuf>,
@@ -363,6 +367,9 @@ pub(crate) struct ProcessArguments {
     /// The directory a configuration's imports are in [default: its own]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    /// Deployment Manager: fetch types that are URLs with this beginning; may be given again
+    #[arg(long, value_name = "URL", value_delimiter = ',')]
+    pub(crate) allow_url: Vec<schema::remote::UrlPrefix>,
     /// What the registry around the template is called [default: what registry.yaml or the Git remote says]
     #[arg(long = "as", value_name = "REGISTRY")]
     pub(crate) name_of_tree: Option<schema::RegistryName>,

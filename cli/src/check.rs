@@ -10,6 +10,7 @@ use check::{Engine, Graft, Report, VersionReport, check_tree};
 use indexer::directory::DirectoryTree;
 use indicatif::{ProgressBar, ProgressStyle};
 use schema::finding::{Finding, Severity, worst};
+use schema::limits::{REFERENCE_DEPTH, REFERENCES};
 use schema::processing::{Request, Step, Template};
 use schema::{Inspection, Version};
 use serde_json::json;
@@ -17,20 +18,22 @@ use tokio::runtime::Runtime;
 use worker::{Pool, PoolConfig};
 
 use crate::arguments::CheckArguments;
+use crate::own_tree::OwnTree;
 use crate::{output, process, target};
 
-/// The engine in one child process of this binary.
+/// The engine in one child process of this binary. What templates refer to is looked up in the tree itself.
 struct Workers {
     runtime: Runtime,
     pool: Pool,
+    tree: Option<OwnTree>,
 }
 
 impl Workers {
-    fn start() -> anyhow::Result<Workers> {
+    fn start(path: &Path) -> anyhow::Result<Workers> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let pool =
             runtime.block_on(async { Pool::start(PoolConfig::own(1).with_python(process::python())) })?;
-        Ok(Workers { runtime, pool })
+        Ok(Workers { runtime, pool, tree: OwnTree::around(path, None) })
     }
 }
 
@@ -40,8 +43,20 @@ impl Engine for Workers {
     }
 
     fn process(&self, template: &Template, request: Request) -> Result<Step, String> {
-        let job = process::job(template.clone(), request);
-        self.runtime.block_on(self.pool.process(job)).map_err(|error| error.to_string())
+        let mut provided = Vec::new();
+        for _ in 0..REFERENCE_DEPTH {
+            let mut job = process::job(template.clone(), request.clone());
+            job.provided.clone_from(&provided);
+            let step = self.runtime.block_on(self.pool.process(job)).map_err(|error| error.to_string())?;
+            let Step::Needs(needed) = &step else { return Ok(step) };
+            let found = needed.iter().map(|asked| self.tree.as_ref()?.find(asked));
+            match found.collect::<Option<Vec<_>>>() {
+                Some(found) if provided.len() + found.len() <= REFERENCES => provided.extend(found),
+                // What is elsewhere cannot be judged here.
+                _ => return Ok(step),
+            }
+        }
+        Err(format!("templates refer to templates more than {REFERENCE_DEPTH} deep"))
     }
 }
 
@@ -51,7 +66,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
     }
     let prefix = prefix(&arguments.path)?;
     let tree = Graft::new(DirectoryTree::new(&arguments.path), &prefix);
-    let engine = Workers::start()?;
+    let engine = Workers::start(&arguments.path)?;
     let request = (!arguments.no_examples).then(process::request_base).transpose()?;
     let bar = progress();
     let report = check_tree(&tree, &engine, request.as_ref(), &mut |path| {

@@ -1,7 +1,8 @@
 //! Processing on this machine: a worker of our own, and what a template refers to found in the registry it stands
-//! in, or asked of a server.
+//! in, asked of a server, or fetched where that is allowed.
 
 use anyhow::{Context, anyhow, bail};
+use indexer::Remote;
 use schema::Digest;
 use schema::limits::{REFERENCE_DEPTH, REFERENCES};
 use schema::processing::{Problem, Provided, Request, Step, Template};
@@ -16,6 +17,8 @@ pub(crate) struct Host<'h> {
     pub(crate) tree: Option<OwnTree>,
     /// The server that is asked for others.
     pub(crate) server: &'h str,
+    /// What fetches templates behind URLs.
+    pub(crate) remote: Remote,
 }
 
 /// What processing came to: how far it got, and with what.
@@ -56,6 +59,15 @@ impl Host<'_> {
     }
 
     fn find(&self, asked: &str) -> Result<Provided, Problem> {
+        if self.remote.allowed().allows(asked) {
+            return self.remote.fetch(asked).map_err(|error| Problem::error(error.to_string()));
+        }
+        if asked.contains("://") {
+            let message = format!("the type `{asked}` is a URL that templates are not fetched from");
+            let hint =
+                "refer to a version in a registry, import the template, or allow the URL with --allow-url";
+            return Err(Problem::error(message).hint(hint));
+        }
         let tree = self.tree.as_ref();
         if let Some(found) = tree.and_then(|tree| tree.find(asked)) {
             return Ok(found);

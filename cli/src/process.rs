@@ -13,9 +13,11 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow, bail};
+use indexer::{Addresses, Remote};
 use schema::Kind;
 use schema::limits::{Budget, REQUEST_BYTES};
 use schema::processing::{Problem, Provided, Request, Step, Template};
+use schema::remote::AllowedUrls;
 
 use worker::Job;
 use worker::python::{Preparation, Python};
@@ -293,7 +295,10 @@ fn announce_python() {
 fn local(template: &Template, request: &Request, arguments: &ProcessArguments) -> anyhow::Result<ExitCode> {
     let place = arguments.target.as_deref().map(Path::new).filter(|path| path.exists());
     let tree = OwnTree::around(place.unwrap_or_else(|| Path::new(".")), arguments.name_of_tree.as_ref());
-    let host = Host { tree, server: &arguments.server.server };
+    let urls = AllowedUrls::new(arguments.allow_url.iter().cloned());
+    // Whoever runs the command reaches these anyway.
+    let remote = Remote::new(urls, Addresses::Any);
+    let host = Host { tree, server: &arguments.server.server, remote };
     let Processed { step, provided, missing } = host.process(template, request)?;
     let say = |problem: &Problem| say(problem, template, &provided);
     match step {

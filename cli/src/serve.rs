@@ -104,6 +104,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
         public_url: settings.public_url.value.clone(),
         tls,
         home: settings.home.value.clone(),
+        remote: indexer::Remote::new(settings.allow_url.value.clone(), settings.addresses()),
         webhooks: settings.webhooks.clone(),
         deployments: settings.deployments.limits(),
         access_log: access_log(settings.access_log.value.as_deref()),

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use indexer::{Addresses, Connection, RegistryConfig, SshOptions};
 use schema::reference::Home;
+use schema::remote::{AllowedUrls, UrlPrefix};
 use schema::{CollectionName, RegistryName};
 use serde::{Deserialize, Serialize};
 use server::{Rate, RateError, RateLimits, WebhookSecret, Webhooks};
@@ -101,6 +102,8 @@ pub(crate) struct Settings {
     pub(crate) known_hosts: Setting<Option<PathBuf>>,
     /// Whether registries added over the API may be at addresses that are not public.
     pub(crate) allow_private_addresses: Setting<bool>,
+    /// Where templates behind URLs may be fetched from.
+    pub(crate) allow_url: Setting<AllowedUrls>,
     pub(crate) registries: Vec<Setting<RegistryConfig>>,
 }
 
@@ -137,6 +140,7 @@ struct File {
     ssh_key: Option<Spanned<String>>,
     known_hosts: Option<Spanned<String>>,
     allow_private_addresses: Option<Spanned<bool>>,
+    allow_url: Option<Spanned<String>>,
     registries: BTreeMap<Spanned<String>, FileRegistry>,
 }
 
@@ -200,6 +204,17 @@ fn typed<T>(
             Err(message) => Err(SettingError { key: key.to_owned(), message, origin }),
         },
     }
+}
+
+/// Prefixes of URLs, joined by commas.
+pub(crate) fn allowed_urls(text: &str) -> Result<AllowedUrls, String> {
+    let prefixes = text.split(',').map(|prefix| prefix.trim().parse::<UrlPrefix>());
+    let prefixes = prefixes.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+    Ok(AllowedUrls::new(prefixes))
+}
+
+fn shown_urls(urls: &AllowedUrls) -> String {
+    urls.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 impl Settings {
@@ -275,6 +290,13 @@ impl Settings {
                 .or(allow_in_file),
             || false,
             |text| text.parse().map_err(|_| format!("`{text}` is neither true nor false")),
+        )?;
+        let urls = (!arguments.allow_url.is_empty()).then(|| arguments.allow_url.join(","));
+        let allow_url = typed(
+            "allow-url",
+            lookup.text(urls, "--allow-url", file.allow_url.as_ref()),
+            AllowedUrls::default,
+            allowed_urls,
         )?;
         let defaults = Connection {
             credentials: None,
@@ -449,6 +471,7 @@ impl Settings {
             ssh_key,
             known_hosts,
             allow_private_addresses,
+            allow_url,
             home,
             registries,
         };
@@ -478,8 +501,13 @@ impl Settings {
                 known_hosts: self.known_hosts.value.clone(),
                 agent: false,
             },
-            addresses: if self.allow_private_addresses.value { Addresses::Any } else { Addresses::Public },
+            addresses: self.addresses(),
         }
+    }
+
+    /// Which addresses may be connected to for what others than the operator name.
+    pub(crate) fn addresses(&self) -> Addresses {
+        if self.allow_private_addresses.value { Addresses::Any } else { Addresses::Public }
     }
 
     /// Key, value and origin of every setting, for people and tools.
@@ -544,6 +572,7 @@ impl Settings {
                 self.allow_private_addresses.value.to_string(),
                 self.allow_private_addresses.origin.clone(),
             ),
+            ("allow-url".to_owned(), shown_urls(&self.allow_url.value), self.allow_url.origin.clone()),
             ("default-registry".to_owned(), home.unwrap_or_default(), self.home.origin.clone()),
             (
                 "webhook-secret".to_owned(),

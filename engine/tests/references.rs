@@ -135,9 +135,19 @@ fn what_cannot_be_processed_says_so() {
         assert_eq!(failure.cause, Cause::Unsupported);
         assert!(!engine::can_process(kind, false));
     }
-    let url = template("u", Kind::DmJinja, "resources: [{name: a, type: 'http://x/y.jinja'}]\n");
-    let Step::Failed(failure) = run(&url, &Request::default(), &[]) else { panic!("it fails") };
-    assert_eq!(failure.cause, Cause::Reference);
+}
+
+#[test]
+fn urls_are_asked_for_like_references() {
+    let text = "resources: [{name: a, type: 'https://h.example/t/y.jinja'}, {name: b, type: 'https://h.example/u/y.jinja'}]";
+    let outer = template("u", Kind::DmJinja, text);
+    let needed = ["t", "u"].map(|directory| format!("https://h.example/{directory}/y.jinja"));
+    assert_eq!(run(&outer, &Request::default(), &[]), Step::Needs(needed.to_vec()));
+    let inner = "resources: [{name: '{{ env.name }}-y', type: vm}]";
+    let found = needed.map(|url| provided(&url, template("y", Kind::DmJinja, inner)));
+    let outcome = done(run(&outer, &Request::default(), &found));
+    assert_eq!(outcome.original["resources"][1]["name"], "b-y");
+    assert_eq!(outcome.resolved.len(), 2);
 }
 
 #[test]

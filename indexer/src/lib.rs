@@ -15,12 +15,14 @@ pub mod directory;
 mod git;
 mod history;
 mod publish;
+mod remote;
 pub mod scan;
 mod schedule;
 pub mod source;
 mod watch;
 
 pub use connection::{Connection, CredentialSource, Credentials, Secret, SshOptions, SupplyCredentials};
+pub use remote::{Remote, RemoteError};
 pub use scan::child::run_scan_child;
 pub use schedule::{
     Indexer, IndexerConfig, Outcome, RegistryConfig, RegistryStatus, State, SyncError, SyncStatistics,

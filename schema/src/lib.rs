@@ -18,6 +18,7 @@ pub mod name;
 pub mod processing;
 pub mod reference;
 pub mod registry_file;
+pub mod remote;
 pub mod resolve;
 pub mod tree;
 pub mod version;

@@ -56,9 +56,9 @@ pub struct Request {
 /// A template another one refers to, as the host resolved it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provided {
-    /// The reference as the template wrote it.
+    /// The reference or URL as the template wrote it.
     pub asked: String,
-    /// The exact version it got.
+    /// The exact version it got; of a URL the short form of its digest.
     pub version: String,
     /// The digest of that version.
     pub digest: Digest,
@@ -72,7 +72,7 @@ pub struct Provided {
 pub enum Step {
     /// It is done.
     Done(Box<Outcome>),
-    /// Other templates are needed, by these references.
+    /// Other templates are needed, by these references or URLs.
     Needs(Vec<String>),
     /// It failed.
     Failed(Failure),

@@ -57,7 +57,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use catalog::{Catalog, DeploymentLimits};
-use indexer::Indexer;
+use indexer::{Indexer, Remote};
 use schema::reference::Home;
 use worker::Pool;
 
@@ -79,6 +79,8 @@ pub struct ServerConfig {
     pub tls: Option<Tls>,
     /// Where short references go.
     pub home: Option<Home>,
+    /// From which URLs templates may be fetched, and how.
+    pub remote: Remote,
     /// Where requests are logged.
     pub access_log: AccessLog,
     /// What deliveries of webhooks are made with.
@@ -108,6 +110,7 @@ impl ServerConfig {
             public_url: None,
             tls: None,
             home: None,
+            remote: Remote::default(),
             access_log: AccessLog::Off,
             webhooks: Webhooks::default(),
             deployments: DeploymentLimits::default(),

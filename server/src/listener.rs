@@ -240,6 +240,7 @@ async fn front(
         processor,
         syncs,
         home: config.home,
+        remote: config.remote,
         base,
         shown_base,
         metrics: Metrics::new(),

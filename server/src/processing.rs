@@ -95,6 +95,13 @@ impl Host<'_> {
                 )));
             }
             for asked in fresh {
+                if self.app.remote.allowed().allows(asked) && self.at_url(asked).is_none() {
+                    let found = self.fetch(asked).await?;
+                    bytes +=
+                        found.template.files.iter().map(|(_, content)| content.len() as u64).sum::<u64>();
+                    provided.push(found);
+                    continue;
+                }
                 let other = self.resolve(asked);
                 let digest = other.as_ref().ok().map(|other| other.version.digest);
                 followed.push(NeededReference { reference: asked.clone(), digest });
@@ -117,6 +124,17 @@ impl Host<'_> {
         Err(limit(format!("templates refer to templates more than {REFERENCE_DEPTH} deep")))
     }
 
+    /// The template behind a URL that the operator allows.
+    async fn fetch(&self, url: &str) -> Result<Provided, Stop> {
+        let (remote, url) = (self.app.remote.clone(), url.to_owned());
+        let fetched = tokio::task::spawn_blocking(move || remote.fetch(&url)).await;
+        let fetched = fetched.map_err(|error| Stop::Internal(error.to_string()))?;
+        fetched.map_err(|error| {
+            let problem = Problem::error(error.to_string());
+            Stop::Failed(Failure::one(Cause::Reference, problem), Vec::new())
+        })
+    }
+
     /// What a reference made by a template gets, or a URL it uses.
     pub(crate) fn resolve(&self, asked: &str) -> Result<Resolved<'_>, Stop> {
         let failed = |message: String, near: Vec<String>| {
@@ -131,8 +149,8 @@ impl Host<'_> {
         if asked.contains("://") {
             return self.at_url(asked).ok_or_else(|| {
                 let problem =
-                    Problem::error(format!("the type `{shown}` is a URL, and URLs are not fetched"));
-                let hint = "refer to a version in a registry, or put the template beside the configuration";
+                    Problem::error(format!("the type `{shown}` is a URL that templates are not fetched from"));
+                let hint = "refer to a version in a registry, put the template beside the configuration, or have the operator allow it with --allow-url";
                 Stop::Failed(Failure::one(Cause::Reference, problem.hint(hint)), Vec::new())
             });
         }

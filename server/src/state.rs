@@ -5,7 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use catalog::{Catalog, Snapshot, Viewer};
-use indexer::{Indexer, RegistryConfig, RegistryStatus, Revision, SourceError, SyncError, SyncStatistics};
+use indexer::{
+    Indexer, RegistryConfig, RegistryStatus, Remote, Revision, SourceError, SyncError, SyncStatistics,
+};
 use schema::processing::Step;
 use schema::reference::Home;
 use schema::{Kind, RegistryName};
@@ -137,6 +139,8 @@ pub(crate) struct App {
     pub(crate) processor: Box<dyn Processor>,
     pub(crate) syncs: Box<dyn Syncs>,
     pub(crate) home: Option<Home>,
+    /// What fetches templates behind URLs, where the operator allows any.
+    pub(crate) remote: Remote,
     /// The public URL without its last slash, or nothing: what stands in front of a path in JSON. Never taken from a
     /// request, so that no `Host` header gets into an answer others see.
     pub(crate) base: String,

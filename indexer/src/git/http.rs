@@ -6,7 +6,6 @@
 //! the clear where the operator gives an http URL with one, as git does.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,13 +14,12 @@ use gix::protocol::transport::client::blocking_io::http::{
     GetResponse, Http, PostBodyDataKind, PostResponse,
 };
 use reqwest::blocking::{Client, Response};
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{StatusCode, Url};
 
 use super::budget::Budget;
 use crate::connection::ReadyConnection;
-use crate::source::address::{LookupError, literal_address_of};
+use crate::source::address::{CheckedResolver, LookupError, literal_address_of};
 use crate::source::{Addresses, GitUrl};
 
 /// Redirects that are followed for one fetch.
@@ -84,7 +82,7 @@ impl GuardedHttp {
             .connect_timeout(CONNECT.min(budget.patience()))
             // Of the blocking client: the longest wait for an answer, and for each part of it.
             .timeout(budget.patience())
-            .dns_resolver(Arc::new(CheckedResolver { addresses: connection.addresses }));
+            .dns_resolver(Arc::new(CheckedResolver::new(connection.addresses)));
         if let Some(certificates) = &connection.certificates {
             let wrong = |error: &dyn std::fmt::Display| HttpError::Certificates(error.to_string());
             let certificates = reqwest::Certificate::from_pem_bundle(certificates.as_bytes())
@@ -426,24 +424,6 @@ impl Read for Counted {
         })?;
         self.budget.take(count)?;
         Ok(count)
-    }
-}
-
-/// Looks names up for the client, so that what is checked is what is connected to.
-struct CheckedResolver {
-    addresses: Addresses,
-}
-
-impl Resolve for CheckedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let addresses = self.addresses;
-        Box::pin(async move {
-            let host = name.as_str().to_owned();
-            // The client sets the port of the URL.
-            let found = tokio::task::spawn_blocking(move || addresses.look_up(&host, 0)).await??;
-            let found: Box<dyn Iterator<Item = SocketAddr> + Send> = Box::new(found.into_iter());
-            Ok(found as Addrs)
-        })
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use serde::{Deserialize, Serialize};
 
 /// Which addresses may be connected to.
@@ -63,6 +64,30 @@ impl Addresses {
                 .map_err(|forbidden| LookupError::Forbidden { host: host.to_owned(), forbidden })?;
         }
         if found.is_empty() { Err(not_found("it has no address".to_owned())) } else { Ok(found) }
+    }
+}
+
+/// Looks names up for a client, so that what is checked is what is connected to.
+pub(crate) struct CheckedResolver {
+    addresses: Addresses,
+}
+
+impl CheckedResolver {
+    pub(crate) fn new(addresses: Addresses) -> CheckedResolver {
+        CheckedResolver { addresses }
+    }
+}
+
+impl Resolve for CheckedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let addresses = self.addresses;
+        Box::pin(async move {
+            let host = name.as_str().to_owned();
+            // The client sets the port of the URL.
+            let found = tokio::task::spawn_blocking(move || addresses.look_up(&host, 0)).await??;
+            let found: Box<dyn Iterator<Item = SocketAddr> + Send> = Box::new(found.into_iter());
+            Ok(found as Addrs)
+        })
     }
 }
 
