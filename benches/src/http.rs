@@ -7,9 +7,6 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -17,14 +14,16 @@ use serde_json::{Value, json};
 
 use samples::Template;
 
+use crate::docker_registry::{self, DockerRegistry};
 use crate::generate;
 use crate::git_http::GitRemote;
 use crate::index::REGISTRY;
 use crate::process;
 use crate::report::{Goal, Section, progress, ratio};
-use crate::repository::{Commit, Repository};
+use crate::repository::Repository;
 use crate::server::{PATIENCE, Server, get};
 use crate::statistics::median;
+use crate::syncing::Syncing;
 use crate::wrk::{self, Load};
 
 /// Versions of the registry that is asked for.
@@ -36,6 +35,9 @@ const PATHS: usize = 200;
 /// The least share of nginx's rate, and the most times its p99.
 const RATE_GOAL: f64 = 0.7;
 const P99_GOAL: f64 = 1.5;
+
+/// The least times of docker-registry's rate.
+const DOCKER_GOAL: f64 = 20.0;
 
 /// One kind of request: what is asked of each side.
 struct Kind {
@@ -79,6 +81,7 @@ pub(crate) fn run(program: &Path, seconds: u64, rounds: usize) -> anyhow::Result
     let kinds = kinds(&server, &files, &generated.templates)?;
     let nginx = Nginx::start(directory.path(), &files)?;
     let commits_before = syncing.commits();
+    let docker = DockerRegistry::start(directory.path())?;
     let (mut rows, mut figures, mut rates, mut tails) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for kind in &kinds {
         same_bytes(kind, &server, &nginx)?;
@@ -119,6 +122,35 @@ pub(crate) fn run(program: &Path, seconds: u64, rounds: usize) -> anyhow::Result
         rates.push((kind.name, by_rate));
         tails.push((kind.name, by_tail));
     }
+    let manifest = directory.path().join("manifest.lua");
+    std::fs::write(&manifest, wrk::get_with(docker_registry::PATH, &docker_registry::headers()))?;
+    let mut times_docker = None;
+    if let Some(docker) = &docker {
+        let resolve = directory.path().join("resolve.lua");
+        std::fs::write(&resolve, wrk::gets(&kinds[0].ours))?;
+        let mut pairs = Vec::new();
+        for round in 1..=rounds {
+            progress(format_args!("docker-registry: round {round} of {rounds}"));
+            pairs.push((
+                wrk::run(&resolve, &server.address, seconds, None)?,
+                wrk::run(&manifest, &docker.address, seconds, None)?,
+            ));
+        }
+        let middle = |of: fn(&(Load, Load)) -> f64| median(pairs.iter().map(of).collect());
+        let times = middle(|(ours, theirs)| ours.rate / theirs.rate);
+        rows.push(vec![
+            "resolve, beside docker-registry's manifest by tag".to_owned(),
+            format!("{:.0}/s", middle(|(ours, _)| ours.rate)),
+            format!("{:.0}/s", middle(|(_, theirs)| theirs.rate)),
+            ratio(times),
+            format!("{:.2} ms", middle(|(ours, _)| ours.p99)),
+            format!("{:.2} ms", middle(|(_, theirs)| theirs.p99)),
+            ratio(middle(|(ours, theirs)| ours.p99 / theirs.p99)),
+        ]);
+        times_docker = Some(times);
+    } else {
+        progress("SKIPPED: docker-registry is not installed");
+    }
     let processed = processing(&server, directory.path(), &generated.templates, seconds)?;
     rows.push(vec![
         "process (one caller)".to_owned(),
@@ -146,8 +178,15 @@ pub(crate) fn run(program: &Path, seconds: u64, rounds: usize) -> anyhow::Result
         ),
         header: &["request", "formwork", "nginx", "ratio", "p99 formwork", "p99 nginx", "ratio"],
         rows,
-        figures: json!({ "kinds": figures, "process": { "rate": processed.rate, "p99_ms": processed.p99 }, "commits": commits }),
-        goals: vec![
+        figures: json!({ "kinds": figures, "times_docker_registry": times_docker, "process": { "rate": processed.rate, "p99_ms": processed.p99 }, "commits": commits }),
+        goals: times_docker
+            .map(|times| Goal {
+                aim: format!("resolving at least {DOCKER_GOAL} times as fast as docker-registry answers a manifest by tag"),
+                found: ratio(times),
+                met: times >= DOCKER_GOAL,
+            })
+            .into_iter()
+            .chain([
             Goal {
                 aim: format!("at least {RATE_GOAL} of nginx's rate"),
                 found: format!("{:.2} at the least ({})", slowest.1, slowest.0),
@@ -158,7 +197,7 @@ pub(crate) fn run(program: &Path, seconds: u64, rounds: usize) -> anyhow::Result
                 found: format!("{:.2} at the most ({})", latest.1, latest.0),
                 met: latest.1 <= P99_GOAL,
             },
-        ],
+        ]).collect(),
     }))
 }
 
@@ -237,61 +276,6 @@ fn processing(
     std::fs::write(&script, wrk::posts(&path, "{\"parameters\":{\"NAME\":\"bench\"}}"))?;
     wrk::run(&script, &server.address, 1, Some(1))?;
     wrk::run(&script, &server.address, seconds, Some(1))
-}
-
-/// A repository that gets a commit every second, until this is dropped.
-struct Syncing {
-    state: Arc<SyncState>,
-    thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct SyncState {
-    stop: AtomicBool,
-    commits: std::sync::atomic::AtomicU64,
-}
-
-impl Syncing {
-    fn start(mut repository: Repository) -> anyhow::Result<Syncing> {
-        let commit = |number: u64| {
-            let text = format!(
-                "apiVersion: v1\nkind: Template\nmetadata: {{name: app}}\nobjects:\n- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: app}}, data: {{number: \"{number}\"}}}}\n"
-            );
-            let directory = format!("app/v1.0.{number}");
-            Commit::default()
-                .file(&format!("{directory}/app.yaml"), text)
-                .file(&format!("{directory}/example.yaml"), "parameters: {}\n")
-        };
-        repository.commit(commit(0))?;
-        let state = Arc::new(SyncState::default());
-        let thread = std::thread::spawn({
-            let state = state.clone();
-            move || {
-                // Bounded, whatever happens to whoever started it.
-                for number in 1..1_800 {
-                    std::thread::sleep(Duration::from_secs(1));
-                    if state.stop.load(Ordering::SeqCst) || repository.commit(commit(number)).is_err() {
-                        return;
-                    }
-                    state.commits.store(number, Ordering::SeqCst);
-                }
-            }
-        });
-        Ok(Syncing { state, thread: Some(thread) })
-    }
-
-    fn commits(&self) -> u64 {
-        self.state.commits.load(Ordering::SeqCst)
-    }
-}
-
-impl Drop for Syncing {
-    fn drop(&mut self) {
-        self.state.stop.store(true, Ordering::SeqCst);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
 }
 
 /// nginx with a directory of its own.

@@ -4,6 +4,7 @@
 //! bounded in time, stays on the loopback interface and ends what it started. Ratios decide, for absolute times say
 //! as much about the machine; kept figures are in `benches/README.md`.
 
+mod docker_registry;
 mod generate;
 #[expect(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
 #[path = "../../tests/kit/git_http.rs"]
@@ -19,9 +20,12 @@ mod report;
 #[expect(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
 #[path = "../../tests/kit/repository.rs"]
 mod repository;
+mod search;
 mod server;
 mod start;
 mod statistics;
+mod syncing;
+mod versions;
 mod wrk;
 
 use std::path::PathBuf;
@@ -116,6 +120,31 @@ enum Command {
         #[arg(long, default_value_t = 21)]
         rounds: usize,
     },
+    /// Searching a large catalogue, alone and while it is being written to; memory, and start to ready
+    Search {
+        #[command(flatten)]
+        under_test: UnderTest,
+        /// How many templates
+        #[arg(long, default_value_t = 100_000)]
+        count: usize,
+        /// How often each query is asked
+        #[arg(long, default_value_t = 50)]
+        rounds: usize,
+    },
+    /// Resolving a template of few versions and of very many
+    Versions {
+        #[command(flatten)]
+        under_test: UnderTest,
+        /// How many versions; may be given again
+        #[arg(long, default_values_t = [10, 100, 1_000, 10_000])]
+        count: Vec<usize>,
+        /// Seconds of load in each run
+        #[arg(long, default_value_t = 4)]
+        seconds: u64,
+        /// How many runs of each
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
     /// Everything, into benches/README.md
     All {
         #[command(flatten)]
@@ -177,6 +206,12 @@ fn main() -> anyhow::Result<()> {
         Command::Kubernetes { under_test, oc, rounds } => {
             kubernetes::run(&under_test.program()?, oc.as_deref(), rounds)?.print()
         }
+        Command::Search { under_test, count, rounds } => {
+            search::run(&under_test.program()?, count, rounds)?.print()
+        }
+        Command::Versions { under_test, count, seconds, rounds } => {
+            versions::run(&under_test.program()?, &count, seconds, rounds)?.print()
+        }
         Command::All { under_test, page } => all(&under_test, &page),
     }
 }
@@ -189,7 +224,9 @@ fn all(under_test: &UnderTest, page: &std::path::Path) -> anyhow::Result<()> {
     let mut sections = vec![index::run(&program, 1_000, 3)?, index::run(&program, 10_000, 3)?];
     sections.push(push::run(&program, &[1_000, 10_000], 50)?);
     sections.extend(http::run(&program, 4, 3)?);
+    sections.push(versions::run(&program, &[10, 100, 1_000, 10_000], 4, 3)?);
     sections.push(start::run(&program, 10_000, 3)?);
+    sections.push(search::run(&program, 100_000, 50)?);
     sections.iter().try_for_each(Section::print)?;
     report::write(page, &sections)
 }

@@ -130,6 +130,11 @@ pub(crate) fn get(address: &str, path: &str) -> anyhow::Result<Answer> {
     ask(address, "GET", path, "", "")
 }
 
+/// One GET with further headers, each with its line end.
+pub(crate) fn get_with(address: &str, path: &str, headers: &str) -> anyhow::Result<Answer> {
+    ask(address, "GET", path, headers, "")
+}
+
 /// One POST of JSON with further headers, each with its line end.
 pub(crate) fn post(address: &str, path: &str, headers: &str, body: &str) -> anyhow::Result<Answer> {
     let headers = format!("{headers}Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());

@@ -23,6 +23,11 @@ pub(crate) fn gets(paths: &[String]) -> String {
     turns(&list)
 }
 
+/// A script for wrk that asks for one path again and again, with headers as wrk writes them.
+pub(crate) fn get_with(path: &str, headers: &str) -> String {
+    turns(&format!("  wrk.format(\"GET\", {path:?}, {headers}),\n"))
+}
+
 /// A script for wrk that sends the same JSON to one path again and again.
 pub(crate) fn posts(path: &str, body: &str) -> String {
     turns(&format!(

@@ -4,5 +4,7 @@ mod cases;
 mod digest;
 mod fsck;
 mod interactive;
+mod newcomer;
 mod openshift;
+mod pull;
 mod workers;

@@ -15,6 +15,7 @@ mod memory;
 mod pages;
 mod poisoned;
 mod reports;
+mod searching;
 mod settings;
 mod sources;
 mod sync;

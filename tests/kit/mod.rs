@@ -1,5 +1,6 @@
 //! What the end-to-end tests need: the program, a server, a client, Git remotes, and patience with a limit.
 
+pub(crate) mod catalogue;
 mod client;
 mod expect;
 pub(crate) mod git_http;
