@@ -66,15 +66,11 @@ fn a_private_registry_is_in_no_hit_count_facet_suggestion_or_correction() {
         [("vault", "Where zanzibar is, a relatoinal thing"), ("db/redis", "A store"), ("mem/redas", "x")];
     registry(&secret, &hidden);
     let settings = directory.path().join("formwork.toml");
-    let text = |secret: &str| {
-        format!(
-            "[[registry]]\nname = \"git.example/acme/open\"\nsource = {:?}\n{secret}",
-            open.display().to_string()
-        )
-    };
+    let text =
+        |secret: &str| format!("[registries]\n'git.example/acme/open' = '{}'\n{secret}", open.display());
     let private = format!(
-        "[[registry]]\nname = \"git.example/acme/secret\"\nsource = {:?}\nvisibility = \"private\"\n",
-        secret.display().to_string()
+        "[registries.'git.example/acme/secret']\nsource = '{}'\nvisibility = 'private'\n",
+        secret.display()
     );
     let serve = |name: &str, text: &str| {
         let path = settings.with_file_name(name);
