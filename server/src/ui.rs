@@ -53,6 +53,15 @@ pub(crate) fn sentence(text: &str) -> Html {
     Safe(out)
 }
 
+/// The same, beginning with a capital as sentences do, unless a name stands there.
+pub(crate) fn capitalised(text: &str) -> Html {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => sentence(&first.to_uppercase().chain(characters).collect::<String>()),
+        None => Safe(String::new()),
+    }
+}
+
 /// An icon of the sprite, for the eye only.
 pub(crate) fn icon(name: &str) -> Html {
     icon_of(name, "")
@@ -277,6 +286,8 @@ mod tests {
         assert_eq!(sentence("`a<b` has no `v1`.").0, "<code>a&lt;b</code> has no <code>v1</code>.");
         assert_eq!(sentence("one ` alone").0, "one ` alone");
         assert_eq!(sentence("plain").0, "plain");
+        assert_eq!(capitalised("plain `x`").0, "Plain <code>x</code>");
+        assert_eq!(capitalised("`x` is").0, "<code>x</code> is");
     }
 
     #[test]

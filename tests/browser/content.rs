@@ -1,5 +1,6 @@
 //! What the registries of the browser's tests hold: much of everything, and what attackers write.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -230,49 +231,26 @@ pub(crate) fn hostile_task() -> Value {
     json!({ "pages": pages, "raw": raw })
 }
 
-/// The file of the template a newcomer is to find.
-pub(crate) const NEEDED: &str = "messaging/message-queue/v1.2.0/message-queue.yaml";
-
-/// Five thousand templates in fifty collections, one of which is what a newcomer needs.
-pub(crate) fn large(registry: &Path) {
-    const THINGS: [(&str, &str); 10] = [
-        ("postgresql", "A relational database with backups"),
-        ("redis", "An in-memory store for caches and sessions"),
-        ("nginx", "A web server behind a load balancer"),
-        ("kafka", "A log of events for streams of data"),
-        ("elastic", "Full text search over documents"),
-        ("prometheus", "Collects metrics and raises alerts"),
-        ("jenkins", "Builds and tests software in pipelines"),
-        ("keycloak", "Signs people in and manages their roles"),
-        ("minio", "Stores objects and large files"),
-        ("cron", "Runs a job by the clock"),
-    ];
-    const KINDS: [&str; 10] = [
-        "small",
-        "large",
-        "replicated",
-        "ephemeral",
-        "secured",
-        "monitored",
-        "edge",
-        "batch",
-        "legacy",
-        "trial",
-    ];
-    for collection in 0..50 {
-        for (thing, description) in THINGS {
-            for kind in KINDS {
-                let name = format!("{thing}-{kind}-{collection}");
-                let path = format!("team-{collection:02}/{name}/v1.0.0/{name}.yaml");
-                write(
-                    &registry.join(path),
-                    &small(&name, &format!("{description}, {kind}, for team {collection}.")),
-                );
+/// A catalogue of five thousand templates below a directory: what serves it, and the file of each template called
+/// `name`, by the page of the template.
+pub(crate) fn catalogue(directory: &Path, name: &str) -> (Vec<String>, BTreeMap<String, String>) {
+    let (mut arguments, mut wanted) = (Vec::new(), BTreeMap::new());
+    for registry in samples::catalogue(5_000, 1, 7) {
+        let root = directory.join(&registry.name);
+        write(&root.join("registry.yaml"), &registry.file());
+        for template in &registry.templates {
+            for version in &template.versions {
+                for (path, text) in template.files(version) {
+                    if template.name == name && path == template.entry {
+                        let page = format!("/{}/{}", registry.name, template.directory());
+                        wanted.insert(page, text.clone());
+                    }
+                    write(&root.join(template.directory()).join(version).join(path), &text);
+                }
             }
         }
+        let source = root.to_str().expect("the path is text");
+        arguments.extend(["--registry".to_owned(), format!("{}={source}", registry.name)]);
     }
-    write(
-        &registry.join(NEEDED),
-        &small("message-queue", "A queue for messages between services, with retries."),
-    );
+    (arguments, wanted)
 }

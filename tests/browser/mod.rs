@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::kit::{Server, skipped, workspace};
+use crate::kit::{Server, skipped, wait_for, workspace};
 use content::EXAMPLE;
 
 /// What scenarios are run with.
@@ -158,13 +158,14 @@ fn attack_row_27_nothing_a_repository_holds_runs() {
 #[test]
 fn a_newcomer_gets_from_a_need_to_a_template_in_six_steps() {
     let Some(browser) = Browser::or_skip() else { return };
-    let (directory, server) = serve(content::large);
-    let file = directory.path().join("acme/templates").join(content::NEEDED);
-    let task = json!({
-        "need": "queue for messages between services",
-        "template": "message-queue",
-        "file": "message-queue.yaml",
-        "text": std::fs::read_to_string(file).expect("it was written"),
-    });
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let (arguments, files) = content::catalogue(directory.path(), "message-queue");
+    let server = Server::launch(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    // One after the other: all of them together take longer than any one thing is waited for.
+    for name in arguments.iter().filter_map(|argument| argument.split_once('=')).map(|(name, _)| name) {
+        wait_for(&format!("{name} to be indexed"), || (server.sync(name)["state"] == "ready").then_some(()));
+    }
+    let task =
+        json!({ "need": "queue to pass jobs between services", "template": "message-queue", "files": files });
     browser.run("newcomer.mjs", &server, &task);
 }

@@ -3,6 +3,11 @@
 
 import { axe, expect, go, open, overflow, scenario, task, themes, widths } from "./kit.mjs";
 
+/**
+ * How far a page may shift. A tenth of what counts as good: the columns of a long table may move by a pixel while the
+ * rest of it still arrives, on a machine that is busy enough to draw it in between.
+ */
+const MOST_SHIFT = 0.01;
 /** What a page may weigh on the way, with everything it loads. */
 const HEAVIEST = 100 * 1024;
 
@@ -23,7 +28,7 @@ await scenario(async (browser) => {
         const where = `${path} at ${width} px, ${theme}`;
         const shifts = await page.evaluate(() => window.shifts);
         const shift = shifts.reduce((sum, one) => sum + one.by, 0);
-        expect(shift === 0, `${where} shifts by ${shift}: ${JSON.stringify(shifts)}`);
+        expect(shift < MOST_SHIFT, `${where} shifts by ${shift}: ${JSON.stringify(shifts)}`);
         const small = await page.evaluate(tooSmall);
         expect(small.length === 0, `${where} has text too small to read: ${small}`);
         // Colours are the same at every width, and what is where is the same in every theme.

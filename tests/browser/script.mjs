@@ -67,7 +67,7 @@ await scenario(async (browser) => {
   expect(/redis@sha256:[0-9a-f]{64}$/.test(await copied("Copy reference")), `copied by digest: ${await copied("Copy reference")}`);
   await page.check("input[name=client][value=curl]", { force: true });
   const command = await copied("Copy command");
-  expect(command.startsWith(`curl -fsSO '${server}/api/v1/templates/`) && !command.includes("$ "), `copied: ${command}`);
+  expect(command.startsWith(`curl -fsS '${server}/api/v1/templates/`) && command.endsWith("/-/archive.tar.gz' | tar xz") && !command.includes("$ "), `copied: ${command}`);
 
   // The theme is switched, kept, and there before the first paint.
   await page.click("[data-theme-switch]");

@@ -204,7 +204,22 @@ fn a_page_shows_what_its_example_makes_and_how_it_hangs_together() {
     assert!(!text.contains("not-a-real-one"), "a value of the example is on the page");
     // Deployment Manager templates are not for oc.
     let text = server.get("/localhost/examples/registry/web/nginx").expect_status(200).text();
-    assert!(text.contains("Service shop selects Deployment shop") && !text.contains("oc process"), "{text}");
+    assert!(text.contains("selects Deployment shop") && !text.contains("oc process"), "{text}");
+    assert!(text.contains("dm <span class=\"nowrap\">--service</span>"), "{text}");
+}
+
+#[test]
+fn what_a_version_makes_is_found_out_again_after_a_restart() {
+    let data = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let server = Server::launch_on(data.path(), &["examples/registry"]);
+        server.wait_ready();
+        wait_for("the page to show what is made", || {
+            let text = server.get("/localhost/examples/registry/databases/redis").expect_status(200).text();
+            text.contains("Makes 4 objects").then_some(())
+        });
+        server.kill();
+    }
 }
 
 #[test]

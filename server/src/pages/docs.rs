@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use askama::Template;
 use axum::extract::{Path, State};
-use pulldown_cmark::HeadingLevel;
+use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 use rust_embed::RustEmbed;
 use wire::ProblemKind;
 
@@ -25,7 +25,14 @@ struct Docs {
     frame: Frame,
     heading: String,
     article: Option<String>,
-    list: Vec<(String, String)>,
+    list: Vec<Listed>,
+}
+
+/// A document in a list.
+struct Listed {
+    title: String,
+    url: String,
+    about: String,
 }
 
 struct Document {
@@ -69,14 +76,45 @@ impl Targets for BetweenDocuments<'_> {
     }
 }
 
-fn list() -> Vec<(String, String)> {
+fn list() -> Vec<Listed> {
     // A page a rule is found from the list of rules and from findings.
     let listed = DOCUMENTS
         .iter()
         .filter(|document| !document.name.starts_with("rules/") || document.name == "rules/README");
-    let documents = listed.map(|document| (document.title.clone(), format!("/docs/{}", document.name)));
-    let made = [("API, route by route", "/docs/openapi"), ("Errors, one by one", "/docs/errors")];
-    documents.chain(made.map(|(title, url)| (title.to_owned(), url.to_owned()))).collect()
+    let documents = listed.map(|document| Listed {
+        title: document.title.clone(),
+        url: format!("/docs/{}", document.name),
+        about: about(&document.text),
+    });
+    let made = [
+        ("API, route by route", "/docs/openapi", "Every route with its parameters and answers."),
+        ("Errors, one by one", "/docs/errors", "What each kind of problem means, and what to do."),
+    ];
+    let made = made.map(|(title, url, about)| Listed {
+        title: title.to_owned(),
+        url: url.to_owned(),
+        about: about.to_owned(),
+    });
+    documents.chain(made).collect()
+}
+
+/// The first sentence of a document, as plain text.
+fn about(text: &str) -> String {
+    let mut out = String::new();
+    let mut within = false;
+    for event in Parser::new(text) {
+        match event {
+            Event::Start(Tag::Paragraph) => within = true,
+            Event::End(TagEnd::Paragraph) => break,
+            Event::Text(text) | Event::Code(text) if within => out.push_str(&text),
+            Event::SoftBreak | Event::HardBreak if within => out.push(' '),
+            _ => {}
+        }
+    }
+    match out.find(". ") {
+        Some(end) => out[..=end].to_owned(),
+        None => out,
+    }
 }
 
 /// The page of a rule, if it has one.

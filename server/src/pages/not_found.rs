@@ -15,7 +15,7 @@ use crate::target::{encode_path, encode_query};
 use crate::view;
 
 /// Minors that are listed.
-const VERSIONS: usize = 20;
+const VERSIONS: usize = 12;
 
 #[derive(Template)]
 #[template(path = "not_found.html")]
@@ -28,6 +28,8 @@ struct NotFound {
     detail: String,
     hint: Option<String>,
     versions: Vec<Row>,
+    /// Where all versions are, if these are not all.
+    all: Option<String>,
     near: Vec<Near>,
     ways: Vec<Way>,
     status: u16,
@@ -125,8 +127,13 @@ pub(crate) fn error(app: &App, caller: &Caller, path: &str, error: ApiError) -> 
             .unwrap_or_default(),
         heading,
         asked: blamed(&asked, error_part),
-        detail: capitalised(&document.detail),
+        detail: document.detail.trim_end_matches('.').to_owned(),
         hint: document.hint.clone(),
+        all: versions
+            .as_ref()
+            .filter(|rows| rows.len() == VERSIONS)
+            .and(found)
+            .map(|template| format!("/{}/-/versions", encode_path(&template.location.to_string()))),
         versions: versions.unwrap_or_default(),
         near,
         ways,
@@ -220,14 +227,5 @@ fn near_row(snapshot: &Snapshot, caller: &Caller, near: &str) -> Near {
         place: place.to_owned(),
         page: format!("/{}", encode_path(near)),
         facts: latest.map(|latest| (latest.kind, latest.version.to_string(), view::health(latest))),
-    }
-}
-
-fn capitalised(text: &str) -> String {
-    let text = text.trim_end_matches('.');
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) => first.to_uppercase().chain(characters).collect(),
-        None => String::new(),
     }
 }

@@ -67,6 +67,7 @@ struct Registry {
 pub(crate) struct Overview {
     health: HealthCounts,
     templates: usize,
+    collections: usize,
     versions: usize,
     withdrawn: usize,
     /// What its newest versions suffer from, the worst first.
@@ -214,6 +215,10 @@ fn overview(registry: &RegistrySnapshot, only: Option<&CollectionSnapshot>) -> O
     let mut out = Overview {
         health: view::health_counts(templates.iter().copied()),
         templates: templates.len(),
+        collections: match only {
+            Some(_) => 1,
+            None => registry.collections.values().filter(|one| !one.templates.is_empty()).count(),
+        },
         ..Overview::default()
     };
     let mut rules = BTreeMap::<String, RuleRow>::new();

@@ -53,7 +53,8 @@ pub(super) struct Client {
 type Form = (&'static str, fn(&Use<'_>) -> Option<(Option<&'static str>, String)>);
 
 /// Every client, in the order of the tabs. At most six have a place in the style sheet.
-const CLIENTS: [Form; 4] = [("formwork", formwork), ("kubectl", kubectl), ("oc", oc), ("curl", curl)];
+const CLIENTS: [Form; 5] =
+    [("formwork", formwork), ("kubectl", kubectl), ("dm", dm), ("oc", oc), ("curl", curl)];
 
 /// The clients that a version can be used with.
 pub(super) fn clients(of: &Use<'_>) -> Vec<Client> {
@@ -136,6 +137,28 @@ fn kubectl(of: &Use<'_>) -> Option<(Option<&'static str>, String)> {
     ))
 }
 
+/// `dm` is for Deployment Manager's templates; ours prints the objects of what it records.
+fn dm(of: &Use<'_>) -> Option<(Option<&'static str>, String)> {
+    if !of.processable || !matches!(of.kind, Kind::DmJinja | Kind::DmPython) {
+        return None;
+    }
+    let given = of.required().collect::<Vec<_>>().join(",");
+    let properties = match given.as_str() {
+        "" => String::new(),
+        given => format!(" {} {}", flag("--properties"), escape(&shell_quoted(given))),
+    };
+    Some((
+        Some("Recorded here as a deployment, which needs a token unless this server is on your own machine."),
+        format!(
+            "dm {} {}{properties} deploy '{}' | kubectl apply {} -",
+            flag("--service"),
+            escape(of.base),
+            of.reference(),
+            flag("-f")
+        ),
+    ))
+}
+
 /// `oc` processes the notation of OpenShift itself, without a cluster.
 fn oc(of: &Use<'_>) -> Option<(Option<&'static str>, String)> {
     if of.kind != Kind::Template || of.dialect != Some("openshift") {
@@ -155,6 +178,9 @@ fn oc(of: &Use<'_>) -> Option<(Option<&'static str>, String)> {
 }
 
 fn curl(of: &Use<'_>) -> Option<(Option<&'static str>, String)> {
-    let url = of.url(&format!("/-/files/{}", encode_path(of.entry)));
-    Some((Some("The template file, as it is in its repository."), format!("curl {} {url}", flag("-fsSO"))))
+    let url = of.url("/-/archive.tar.gz");
+    Some((
+        Some("Every file of the version, as in its repository."),
+        format!("curl {} {url} | tar xz", flag("-fsS")),
+    ))
 }

@@ -27,8 +27,9 @@ use crate::view::{self, Urls};
 const VERSIONS: usize = 8;
 /// Contents of the history on this page.
 const REVISIONS: usize = 4;
-/// Findings on this page.
-const FINDINGS: usize = 50;
+/// Findings that are seen at once, and those that are on the page at all.
+const FINDINGS: usize = 4;
+const MOST_FINDINGS: usize = 60;
 
 #[derive(Template)]
 #[template(path = "template.html")]
@@ -45,6 +46,7 @@ struct Overview {
     pins: Pins,
     reference: String,
     clients: Vec<Client>,
+    archive: String,
     parameters_url: String,
     parameters: Vec<Parameter>,
     inspected: bool,
@@ -102,6 +104,8 @@ struct Report {
     made: Option<i64>,
     has_example: bool,
     findings: Vec<FindingRow>,
+    /// Those that are folded away.
+    others: Vec<FindingRow>,
     more: usize,
 }
 
@@ -162,11 +166,12 @@ pub(crate) async fn overview(
         pins,
         reference,
         clients,
+        archive: Urls { base: "" }.aspect(&view::exact(location, version), "archive.tar.gz"),
         parameters_url: Urls { base: "" }.aspect(&view::exact(location, version), "parameters"),
         inspected: !inspection.parameters.is_null(),
         parameters,
         makes: makes(&place, preview),
-        versions: rows.versions(None, VERSIONS),
+        versions: rows.newest(VERSIONS),
         more_history: more_history.is_some() || history.len() > REVISIONS,
         history: history.into_iter().take(REVISIONS).collect(),
         feed: feed_of(location),
@@ -252,8 +257,9 @@ fn report(place: &Place<'_>) -> Report {
         health: view::health(version),
         made: version.report.made().map(|report| report.at),
         has_example: version.file("example.yaml").is_some(),
-        more: findings.len().saturating_sub(FINDINGS),
-        findings: findings.into_iter().take(FINDINGS).map(row).collect(),
+        more: findings.len().saturating_sub(MOST_FINDINGS),
+        findings: findings.iter().take(FINDINGS).map(|finding| row(finding)).collect(),
+        others: findings.iter().take(MOST_FINDINGS).skip(FINDINGS).map(|finding| row(finding)).collect(),
     }
 }
 

@@ -85,6 +85,16 @@ impl Rows<'_> {
         wanted.take(most).map(|version| self.version(version, newest)).collect()
     }
 
+    /// The newest versions, and the one the page is about wherever it is.
+    pub(super) fn newest(&self, most: usize) -> Vec<VersionRow> {
+        let mut rows = self.versions(None, most);
+        let own = self.found.template.versions.get(&self.found.version.version);
+        if let Some(own) = own.filter(|_| rows.iter().all(|row| !row.current)) {
+            rows.push(self.version(own, None));
+        }
+        rows
+    }
+
     fn version(&self, version: &Arc<VersionSnapshot>, newest: Option<&Version>) -> VersionRow {
         let location = &self.found.template.location;
         let notice = |notice| NoticeRow::of(notice, self.snapshot, self.viewer, location);
