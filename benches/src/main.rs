@@ -16,6 +16,7 @@ mod kubernetes;
 #[path = "../../tests/kit/process.rs"]
 mod process;
 mod push;
+mod python;
 mod report;
 #[expect(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
 #[path = "../../tests/kit/repository.rs"]
@@ -145,6 +146,13 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
+    /// Deployment Manager templates, beside one python3 process an expansion
+    Python {
+        #[command(flatten)]
+        under_test: UnderTest,
+        #[command(flatten)]
+        counts: python::Counts,
+    },
     /// Everything, into benches/README.md
     All {
         #[command(flatten)]
@@ -212,6 +220,10 @@ fn main() -> anyhow::Result<()> {
         Command::Versions { under_test, count, seconds, rounds } => {
             versions::run(&under_test.program()?, &count, seconds, rounds)?.print()
         }
+        Command::Python { under_test, counts } => match python::run(&under_test.program()?, &counts)? {
+            Some(section) => section.print(),
+            None => Ok(()),
+        },
         Command::All { under_test, page } => all(&under_test, &page),
     }
 }
@@ -227,6 +239,7 @@ fn all(under_test: &UnderTest, page: &std::path::Path) -> anyhow::Result<()> {
     sections.push(versions::run(&program, &[10, 100, 1_000, 10_000], 4, 3)?);
     sections.push(start::run(&program, 10_000, 3)?);
     sections.push(search::run(&program, 100_000, 50)?);
+    sections.extend(python::run(&program, &python::Counts::default())?);
     sections.iter().try_for_each(Section::print)?;
     report::write(page, &sections)
 }

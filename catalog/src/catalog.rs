@@ -285,7 +285,7 @@ impl Catalog {
             kind: version.kind,
             entry: version.entry.clone(),
             files,
-            jinja2: false,
+            jinja2: version.report.made().is_some_and(|report| report.is_rendered_by_jinja2()),
         }))
     }
 

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use schema::processing::RENDERED_BY_JINJA2;
 use schema::{CollectionName, Digest, Finding, TemplateName, Version};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,13 @@ pub struct Report {
     /// What the template referred to while its example was processed. If one of these gets other content, the report
     /// is made again.
     pub needed: Vec<NeededReference>,
+}
+
+impl Report {
+    /// Whether the version is to be rendered by Jinja2 itself.
+    pub fn is_rendered_by_jinja2(&self) -> bool {
+        self.findings.iter().any(|finding| finding.rule == RENDERED_BY_JINJA2)
+    }
 }
 
 /// A reference that was followed for a report.

@@ -25,7 +25,47 @@ pub fn check_example(template: &Template, engine: &dyn Engine, request: Request)
             return vec![Finding::new(&rules::EXAMPLE_UNREADABLE, EXAMPLE, error.message).at(place)];
         }
     };
-    match engine.process(template, Request { values, ..request }) {
+    let (ended, mut findings) = process(template, engine, &Request { values, ..request });
+    findings.extend(wrong(ended));
+    findings
+}
+
+/// Processes a template; one in Jinja also by Jinja2 itself, where there is one. Where that comes out differently, it
+/// is what counts, and the version is to be processed by it from then on.
+fn process(
+    template: &Template,
+    engine: &dyn Engine,
+    request: &Request,
+) -> (Result<Step, String>, Vec<Finding>) {
+    let by = |jinja2| engine.process(&Template { jinja2, ..template.clone() }, request.clone());
+    let ours = by(false);
+    let is_dm = matches!(template.kind, Kind::DmJinja | Kind::DmPython);
+    if !is_dm || !template.files.iter().any(|(path, _)| path.ends_with(".jinja")) {
+        return (ours, Vec::new());
+    }
+    let (Ok(ours), theirs) = (&ours, by(true)) else { return (ours, Vec::new()) };
+    let what = match (ours, &theirs) {
+        (Step::Done(ours), Ok(Step::Done(theirs))) if ours.original == theirs.original => None,
+        (Step::Done(_), Ok(Step::Done(_))) => Some("it comes out differently"),
+        (Step::Done(_), Ok(Step::Failed(Failure { cause: Cause::Template, .. }))) => {
+            Some("Jinja2 refuses what stands in its place takes")
+        }
+        (Step::Failed(_), Ok(Step::Done(_))) => Some("only Jinja2 itself takes it"),
+        // Wrong in both, or not to be told.
+        _ => None,
+    };
+    match what {
+        None => (Ok(ours.clone()), Vec::new()),
+        Some(what) => {
+            let message = format!("the example is rendered by Jinja2: {what}");
+            (theirs, vec![Finding::new(&rules::RENDERED_BY_JINJA2, template.entry.as_str(), message)])
+        }
+    }
+}
+
+/// What is wrong with how processing ended.
+fn wrong(ended: Result<Step, String>) -> Vec<Finding> {
+    match ended {
         Ok(Step::Done(_)) => Vec::new(),
         Ok(Step::Needs(references)) => {
             let message = format!("the example needs {}", references.join(", "));

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::Graft;
     use schema::Inspection;
-    use schema::processing::{Cause, Failure, Problem, Step};
+    use schema::processing::{Cause, Failure, Outcome, Problem, Step};
     use schema::tree::MemoryTree;
 
     /// Refuses every template whose example asks for it.
@@ -140,6 +140,61 @@ mod tests {
                 None => Ok(Step::Done(Box::default())),
             }
         }
+    }
+
+    /// Renders what Jinja2 would, or refuses as it would, where the example says so.
+    struct TwoOfThem;
+
+    impl Engine for TwoOfThem {
+        fn inspect(&self, _: &Template) -> Inspection {
+            Inspection::default()
+        }
+
+        fn process(&self, template: &Template, request: Request) -> Result<Step, String> {
+            let who = if template.jinja2 { "theirs" } else { "ours" };
+            match request.values[who].as_str() {
+                Some("fails") => {
+                    Ok(Step::Failed(Failure::one(Cause::Template, Problem::error(format!("{who} fails")))))
+                }
+                Some("absent") => Err("no Python".to_owned()),
+                original => {
+                    Ok(Step::Done(Box::new(Outcome { original: original.into(), ..Outcome::default() })))
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn where_jinja2_differs_it_counts() {
+        let found = |example: &str| {
+            let tree = MemoryTree::new().file("x.jinja", "resources:\n").file("example.yaml", example);
+            let report =
+                check_tree(&Graft::new(tree, "x/v1"), &TwoOfThem, Some(&Request::default()), &mut |_| {})
+                    .unwrap();
+            let rule = |finding: &Finding| format!("{} {}", finding.rule, finding.message);
+            report
+                .all_findings()
+                .into_iter()
+                .map(rule)
+                .filter(|text| !text.starts_with("dm-"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found("{ours: a, theirs: a}\n"), Vec::<String>::new());
+        assert_eq!(found("{ours: a, theirs: absent}\n"), Vec::<String>::new());
+        assert_eq!(found("{ours: fails, theirs: fails}\n"), ["example-fails ours fails"]);
+        assert_eq!(
+            found("{ours: a, theirs: b}\n"),
+            ["rendered-by-jinja2 the example is rendered by Jinja2: it comes out differently"]
+        );
+        assert_eq!(
+            found("{ours: fails, theirs: b}\n"),
+            ["rendered-by-jinja2 the example is rendered by Jinja2: only Jinja2 itself takes it"]
+        );
+        let refused = found("{ours: a, theirs: fails}\n");
+        assert_eq!(
+            (refused.len(), refused.iter().any(|text| text == "example-fails theirs fails")),
+            (2, true)
+        );
     }
 
     fn tree(example: &str) -> MemoryTree {

@@ -25,6 +25,9 @@ pub struct Template {
     pub jinja2: bool,
 }
 
+/// The rule by which a report says that a version is to be rendered by Jinja2 itself: see [`Template::jinja2`].
+pub const RENDERED_BY_JINJA2: &str = "rendered-by-jinja2";
+
 /// What the caller wants made of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use catalog::{NeededReference, RegistrySnapshot, Snapshot, VersionSnapshot, Viewer, Visibility};
 use check::{Engine, check_example};
-use schema::processing::{Outcome, Request, Step, Template};
+use schema::processing::{Cause, Failure, Outcome, Problem, Request, Step, Template};
 use schema::reference::Location;
 use schema::{Finding, Inspection, Reference};
 use tokio::runtime::Handle;
@@ -172,7 +172,12 @@ impl Engine for OnTheServer<'_> {
             return match self.try_once(template, request.clone()) {
                 Ok(step) => Ok(step),
                 Err(Stop::Failed(failure, _)) => Ok(Step::Failed(failure)),
-                Err(Stop::Worker(WorkerError::Busy { retry_after })) => {
+                Err(Stop::Worker(WorkerError::NoPython { message })) => {
+                    Ok(Step::Failed(Failure::one(Cause::Unsupported, Problem::error(message))))
+                }
+                Err(Stop::Worker(
+                    WorkerError::Busy { retry_after } | WorkerError::Preparing { retry_after },
+                )) => {
                     Self::wait(tokio::time::sleep(retry_after));
                     continue;
                 }

@@ -14,6 +14,7 @@ mod imports;
 mod memory;
 mod pages;
 mod poisoned;
+mod python;
 mod reports;
 mod searching;
 mod settings;
