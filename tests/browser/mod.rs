@@ -53,7 +53,6 @@ impl Browser {
         let said = String::from_utf8_lossy(&output.stdout);
         let log = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{scenario}:\n{said}{log}");
-        eprintln!("{scenario}: {}", said.lines().last().unwrap_or_default());
     }
 }
 
