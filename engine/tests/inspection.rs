@@ -88,7 +88,7 @@ fn a_deployment_manager_template() {
     let found = inspect(Kind::DmJinja, "t.jinja", &[("t.jinja", "resources:\n{% if %}\n")]);
     assert_eq!(rules(&found), ["dm-schema-missing", "dm-jinja-syntax"]);
     let found = inspect(Kind::DmPython, "t.py", &[("t.py", "print('resources')")]);
-    assert_eq!(rules(&found), ["dm-schema-missing", "dm-python", "dm-python-entry"]);
+    assert_eq!(rules(&found), ["dm-schema-missing", "dm-python-entry"]);
 }
 
 #[test]
