@@ -86,6 +86,21 @@ impl Catalog {
         }
     }
 
+    /// When a generation was made, for whoever saw these registries then and wants to know what changed since:
+    /// everything of which a template's own generation is later. `None` if that would not be all: the generation is
+    /// none of this catalogue, or a registry as a whole was removed, hidden or shown since. Runs SQL.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn followed_from(
+        &self,
+        generation: u64,
+        registries: &[RegistryName],
+    ) -> Result<Option<i64>, ReadError> {
+        let names = registries.iter().map(|name| name.canonical().to_owned()).collect::<Vec<_>>();
+        Ok(self.store().undisrupted_since(generation, &names).await?)
+    }
+
     /// What happened to a registry or to one of its templates, newest first; `None` if the viewer may not see it.
     /// Runs SQL.
     ///

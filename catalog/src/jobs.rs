@@ -50,6 +50,8 @@ pub enum Origin {
     Admin,
     /// A search of a host of repositories.
     Discovered,
+    /// Nobody: it came to be when something was stored in it, and there is nothing to sync.
+    Hosted,
 }
 
 impl Origin {
@@ -59,11 +61,14 @@ impl Origin {
             Origin::Settings => "settings",
             Origin::Admin => "admin",
             Origin::Discovered => "discovered",
+            Origin::Hosted => "hosted",
         }
     }
 
     pub(crate) fn from_stored(text: &str) -> Option<Origin> {
-        [Origin::Settings, Origin::Admin, Origin::Discovered].into_iter().find(|one| one.as_str() == text)
+        [Origin::Settings, Origin::Admin, Origin::Discovered, Origin::Hosted]
+            .into_iter()
+            .find(|one| one.as_str() == text)
     }
 }
 

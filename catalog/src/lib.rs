@@ -57,6 +57,7 @@ mod error;
 )]
 mod faults;
 pub mod fsck;
+mod hosted;
 mod jobs;
 mod locate;
 mod lock;
@@ -83,6 +84,7 @@ pub use deployments::{Deployment, DeploymentLimits, NamedRegistry, Owner, Refusa
 pub use error::{OpenError, ReadError, StoreError, WriteError};
 #[cfg(any(test, feature = "testing"))]
 pub use faults::{Faults, Point};
+pub use hosted::{HOSTED, VersionRefused, next_version};
 pub use jobs::{Job, JobKind, Milliseconds, Origin, Remembered};
 pub use locate::{Missing, NEAR, Resolved};
 pub use publication::{

@@ -36,15 +36,15 @@ pub struct FileEntry {
     pub documentation: bool,
 }
 
-/// The commit that brought a content: the one on the first-parent history of its branch since which the directory
-/// has been as it is.
+/// What brought a content: the commit on the first-parent history of its branch since which the directory has been as
+/// it is, or whoever stored it here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Introduced {
-    /// The commit.
-    pub commit: String,
-    /// When it was committed, as Git says: seconds since 1970, UTC.
+    /// The commit; `None` for what was stored here.
+    pub commit: Option<String>,
+    /// When it was committed, as Git says, or stored: seconds since 1970, UTC.
     pub at: i64,
-    /// The name of its author, as Git says.
+    /// The name of its author, as Git says; of what was stored here the name of the token.
     pub author: String,
 }
 
@@ -177,7 +177,7 @@ pub struct PublishedVersion {
     pub deprecated: Option<Notice>,
     /// A name for the directory's content, if its source has one (a Git tree id): equal ids, equal content.
     pub tree_id: Option<String>,
-    /// Which commit brought the content, if that was found out now.
+    /// What brought the content, if that was found out now.
     pub introduced: Option<Arc<Introduced>>,
 }
 

@@ -213,6 +213,22 @@ impl RegistrySnapshot {
         self.blobs.contains(digest)
     }
 
+    /// Marks templates as changed in a generation.
+    pub(crate) fn stamp(&mut self, templates: &BTreeSet<Location>, generation: u64) {
+        for location in templates {
+            let (collection, name) = (&location.collection, &location.template);
+            let listed = self.collections.get_mut(collection);
+            let listed = listed.and_then(|collection| Arc::make_mut(collection).templates.get_mut(name));
+            let template = match listed {
+                Some(template) => Some(template),
+                None => self.gone.get_mut(&(collection.clone(), name.clone())),
+            };
+            if let Some(template) = template.filter(|template| template.everything().next().is_some()) {
+                Arc::make_mut(template).generation = generation;
+            }
+        }
+    }
+
     /// Takes contents, files and purges together anew, from the templates.
     pub(crate) fn gather(&mut self) {
         let mut contents = HashMap::<Digest, Arc<VersionSnapshot>>::new();
@@ -315,6 +331,8 @@ pub struct TemplateSnapshot {
     pub name: TemplateName,
     /// Its place.
     pub location: Location,
+    /// The generation in which what is served of it, or said of it, last changed; 0 if nothing of it is left.
+    pub generation: u64,
     /// Its listed versions, lowest first.
     pub versions: OrdMap<Version, Arc<VersionSnapshot>>,
     /// Versions that are gone upstream: given when asked for exactly.
@@ -332,6 +350,7 @@ impl TemplateSnapshot {
         TemplateSnapshot {
             name: location.template.clone(),
             location,
+            generation: 0,
             versions: OrdMap::new(),
             gone: OrdMap::new(),
             former: OrdMap::new(),
@@ -459,7 +478,8 @@ pub struct VersionSnapshot {
     pub commit: Option<String>,
     /// When this catalogue first saw this content: seconds since 1970, UTC.
     pub seen_at: i64,
-    /// Which commit of its branch brought this content; `None` without Git, or beyond what of it was walked.
+    /// Which commit of its branch or whose token brought this content; `None` for a plain directory, or beyond what of
+    /// Git's history was walked.
     pub introduced: Option<Arc<Introduced>>,
     /// Its files, sorted by path.
     pub files: Arc<[FileEntry]>,

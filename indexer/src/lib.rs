@@ -24,7 +24,9 @@ mod watch;
 pub use connection::{Connection, CredentialSource, Credentials, Secret, SshOptions, SupplyCredentials};
 pub use remote::{Remote, RemoteError};
 pub use scan::child::run_scan_child;
+pub use scan::protocol::Submission;
 pub use schedule::{
-    Indexer, IndexerConfig, Outcome, RegistryConfig, RegistryStatus, State, SyncError, SyncStatistics,
+    Indexer, IndexerConfig, Outcome, RegistryConfig, RegistryStatus, State, StoreError, Stored, SyncError,
+    SyncStatistics,
 };
 pub use source::{Addresses, GitUrl, Revision, Scheme, Source, SourceError};

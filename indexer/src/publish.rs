@@ -116,7 +116,7 @@ pub(crate) fn publication(
 fn introduced(brought: Vec<Bringer>) -> HashMap<String, Arc<Introduced>> {
     let mut by_path = HashMap::new();
     for Bringer { commit, at, author, paths } in brought {
-        let introduced = Arc::new(Introduced { commit, at, author });
+        let introduced = Arc::new(Introduced { commit: Some(commit), at, author });
         by_path.extend(paths.into_iter().map(|path| (path, introduced.clone())));
     }
     by_path
@@ -141,7 +141,7 @@ pub(crate) fn erased(registry: Option<&RegistrySnapshot>) -> (HashSet<Digest>, H
     (contents, closed)
 }
 
-fn version(scanned: Scanned) -> PublishedVersion {
+pub(crate) fn version(scanned: Scanned) -> PublishedVersion {
     let files = scanned.files.into_iter().map(|file| FileEntry {
         path: file.path,
         size: file.size,

@@ -8,6 +8,7 @@
 //! A registry that nobody names any more is *detached*: served as it was, and not brought up to date.
 
 mod dispatch;
+mod hosted;
 mod status;
 mod stored;
 mod sync;
@@ -28,6 +29,7 @@ use crate::connection::Connection;
 use crate::publish;
 use crate::source::{Revision, Source, SourceError};
 use crate::watch::watch_directory;
+pub use hosted::{StoreError, Stored};
 pub use status::{Outcome, RegistryStatus, State, SyncStatistics};
 pub(crate) use sync::Turn;
 
@@ -191,6 +193,8 @@ impl Indexer {
                 continue;
             }
             let config = match other.origin {
+                // There is nothing to look at.
+                Origin::Hosted => continue,
                 Origin::Settings => None,
                 Origin::Admin | Origin::Discovered => stored::read(&other, &shared.config.admitted),
             };

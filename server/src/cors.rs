@@ -34,7 +34,13 @@ const fn methods(route: Route) -> Option<&'static str> {
         | Route::Repository
         | Route::Describe => Some("GET, HEAD"),
         Route::Process => Some("POST"),
-        Route::Tokens | Route::Operations | Route::Webhook | Route::Dm | Route::Asset | Route::Page => None,
+        Route::Tokens
+        | Route::Operations
+        | Route::Webhook
+        | Route::Dm
+        | Route::Kubernetes
+        | Route::Asset
+        | Route::Page => None,
     }
 }
 

@@ -35,7 +35,7 @@ use crate::limits::{Budget, Client, Standing};
 use crate::request_id::{self, Trace};
 use crate::router::{self, Route};
 use crate::state::App;
-use crate::{api, compress, cors, dm};
+use crate::{api, compress, cors, dm, kubernetes};
 
 /// Longest path and query that is looked at.
 const LONGEST_TARGET: usize = 8 << 10;
@@ -234,6 +234,10 @@ async fn make_hot(app: &App, facts: &Facts) -> Result<Response<Body>, ApiError> 
 #[derive(Clone, Copy)]
 struct Finished;
 
+/// Marks an answer whose body comes as it is made: it is neither collected nor compressed, and nobody keeps it.
+#[derive(Clone, Copy)]
+pub(crate) struct Streamed;
+
 /// Writes what every answer of the router carries, logs and counts it.
 async fn finish(app: &App, facts: &Facts, mut response: Response<Body>) -> Response<AnswerBody> {
     if let Some(Carried(error)) = response.extensions_mut().remove::<Carried>() {
@@ -294,6 +298,10 @@ fn problem(app: &App, facts: &Facts, error: ApiError, carrier: Response<Body>) -
     if let Some(allowed) = error.part.filter(|_| error.kind == wire::ProblemKind::MethodNotAllowed) {
         parts.headers.insert(http::header::ALLOW, HeaderValue::from_static(allowed));
     }
+    if facts.route == Route::Kubernetes {
+        parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        return Response::from_parts(parts, Body::from(kubernetes::said(&error)));
+    }
     let mut document = error.document(&app.base, Some(request_id));
     if document.status == 405 {
         document.part = None;
@@ -307,7 +315,12 @@ async fn dress(app: &App, facts: &Facts, response: Response<Body>) -> Response<B
     let (mut parts, body) = response.into_parts();
     let policy = parts.extensions.remove::<CachePolicy>().unwrap_or(CachePolicy::NoStore);
     let policy = policy.seen_by(&facts.caller);
-    // Every answer of ours is made in memory; collecting one only takes it out of its box.
+    if parts.extensions.remove::<Streamed>().is_some() {
+        cache::apply(&mut parts.headers, CachePolicy::NoStore, None);
+        protect(facts, &mut parts.headers);
+        return Response::from_parts(parts, body);
+    }
+    // Every other answer of ours is made in memory; collecting one only takes it out of its box.
     let mut body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let headers = &mut parts.headers;
     let compressible = !headers.contains_key(CONTENT_ENCODING) && compress::is_worth_it(headers, body.len());
@@ -347,6 +360,12 @@ async fn dress(app: &App, facts: &Facts, response: Response<Body>) -> Response<B
             body = Bytes::new();
         }
     }
+    protect(facts, headers);
+    Response::from_parts(parts, Body::from(body))
+}
+
+/// What every answer carries, whatever it holds.
+fn protect(facts: &Facts, headers: &mut HeaderMap) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(PAGE_POLICY);
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
@@ -358,7 +377,6 @@ async fn dress(app: &App, facts: &Facts, response: Response<Body>) -> Response<B
     if cors::is_open(facts.route, &facts.method, &facts.caller) {
         cors::open(headers);
     }
-    Response::from_parts(parts, Body::from(body))
 }
 
 /// The future of an answer: already there on the hot routes, boxed elsewhere.

@@ -26,6 +26,7 @@ mod dm;
 mod error;
 mod examples;
 mod front;
+mod kubernetes;
 mod limits;
 mod listener;
 mod markdown;
@@ -58,6 +59,7 @@ use std::sync::Arc;
 
 use catalog::{Catalog, DeploymentLimits};
 use indexer::{Indexer, Remote};
+use schema::RegistryName;
 use schema::reference::Home;
 use worker::Pool;
 
@@ -67,6 +69,9 @@ pub use limits::{Rate, RateError, RateLimits};
 pub use listener::Server;
 pub use state::{BoxFuture, Processor, Syncs};
 pub use webhooks::{Secret as WebhookSecret, SecretError as WebhookSecretError, Webhooks};
+
+/// The registry that templates are kept in that clients store here, unless the operator says another.
+pub const HOSTED: &str = "localhost/hosted/templates";
 
 /// How to serve.
 #[derive(Debug, Clone)]
@@ -83,6 +88,8 @@ pub struct ServerConfig {
     pub remote: Remote,
     /// Where requests are logged.
     pub access_log: AccessLog,
+    /// The registry that templates are kept in that clients store here.
+    pub hosted: RegistryName,
     /// What deliveries of webhooks are made with.
     pub webhooks: Webhooks,
     /// How much clients of Deployment Manager may keep here.
@@ -111,6 +118,7 @@ impl ServerConfig {
             tls: None,
             home: None,
             remote: Remote::default(),
+            hosted: HOSTED.parse().expect("it is a host and two segments"),
             access_log: AccessLog::Off,
             webhooks: Webhooks::default(),
             deployments: DeploymentLimits::default(),

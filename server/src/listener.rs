@@ -30,6 +30,7 @@ use crate::access_log::AccessLogger;
 use crate::compress::Packed;
 use crate::dm::Manager;
 use crate::front::{AnswerBody, Answering, Front};
+use crate::kubernetes::Kubernetes;
 use crate::limits::Limits;
 use crate::memo::Memo;
 use crate::metrics::Metrics;
@@ -138,6 +139,8 @@ impl Server {
                 drop(permit);
             });
         }
+        // They would go on for as long as their clients like.
+        self.front.app().kubernetes.watchers.stop();
         // Closing the catalogue writes down what is left.
         notes.abort();
         forgetting.abort();
@@ -236,6 +239,7 @@ async fn front(
     let is_local = local.ip().is_loopback() && base.is_empty();
     Ok(Front::new(Arc::new(App {
         webhooks: Receiver::new(config.webhooks, &catalog).await,
+        kubernetes: Kubernetes::new(config.hosted),
         catalog,
         processor,
         syncs,

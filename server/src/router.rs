@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{MethodRouter, any, delete, get, post};
 
 use crate::error::ApiError;
 use crate::limits::Budget;
 use crate::state::App;
-use crate::{api, dm, pages, repository, target, webhooks};
+use crate::{api, dm, kubernetes, pages, repository, target, webhooks};
 
 /// Groups of routes, as the metrics tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,13 +27,14 @@ pub(crate) enum Route {
     Webhook,
     Dm,
     Repository,
+    Kubernetes,
     Asset,
     Page,
 }
 
 impl Route {
     /// Every group, in the order of their numbers.
-    pub(crate) const ALL: [Route; 15] = [
+    pub(crate) const ALL: [Route; 16] = [
         Route::Resolve,
         Route::File,
         Route::Content,
@@ -47,6 +48,7 @@ impl Route {
         Route::Webhook,
         Route::Dm,
         Route::Repository,
+        Route::Kubernetes,
         Route::Asset,
         Route::Page,
     ];
@@ -67,6 +69,7 @@ impl Route {
             Route::Webhook => "webhook",
             Route::Dm => "dm",
             Route::Repository => "repository",
+            Route::Kubernetes => "kubernetes",
             Route::Asset => "asset",
             Route::Page => "page",
         }
@@ -82,6 +85,7 @@ impl Route {
                 _ if path.starts_with("/webhooks/") => Route::Webhook,
                 _ if path == "/dm" || path.starts_with("/dm/") => Route::Dm,
                 _ if path.starts_with("/repos/") || path.starts_with("/raw/") => Route::Repository,
+                _ if kubernetes::is_ours(path) => Route::Kubernetes,
                 _ => Route::Page,
             };
         };
@@ -106,6 +110,8 @@ impl Route {
             Route::Registries
         } else if rest.starts_with("tokens") {
             Route::Tokens
+        } else if kubernetes::is_ours(path) {
+            Route::Kubernetes
         } else {
             Route::Describe
         }
@@ -121,6 +127,7 @@ impl Route {
             Route::Process => Some(Budget::Process),
             // What expands, and what reads manifests: all of it costs about as much.
             Route::Dm if path.ends_with("/expand") || path.contains("/deployments") => Some(Budget::Process),
+            Route::Kubernetes if kubernetes::is_processing(path) => Some(Budget::Process),
             _ => Some(Budget::Requests),
         }
     }
@@ -174,8 +181,9 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         )
         .route("/api/v1/status", only_get(get(api::operations::get_status)))
         .route("/api/v1/openapi.json", only_get(get(api::openapi::get_openapi)))
-        .route("/api", get(api::unknown_path).fallback(api::unknown_path))
         .route("/api/{*rest}", get(api::unknown_path).fallback(api::unknown_path))
+        // Clients of the Kubernetes API. What is not theirs below /api is answered above.
+        .merge(kubernetes_routes())
         // Operators.
         .route("/healthz", only_get(get(api::operations::healthz)))
         .route("/readyz", only_get(get(api::operations::readyz)))
@@ -207,6 +215,34 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         // <registry>, <registry>/<collection>/, <reference>, <reference>/-/files/…; of both, /-/feed.atom
         .fallback(pages::reference::reference)
         .with_state(app)
+}
+
+/// Every path of the Kubernetes API, which tells its own apart: names in it hold what a pattern would take for its own.
+fn kubernetes_routes() -> Router<Arc<App>> {
+    let paths = [
+        "/api",
+        "/api/",
+        "/api/v1",
+        "/api/v1/",
+        "/api/v1/namespaces",
+        "/api/v1/namespaces/{*rest}",
+        "/apis",
+        "/apis/{*rest}",
+        "/version",
+        "/version/{*rest}",
+        "/openapi",
+        "/openapi/{*rest}",
+        "/templates",
+        "/templates/",
+        "/templates/{*rest}",
+        "/processedtemplates",
+        "/processedtemplates/{*rest}",
+        "/namespaces",
+        "/namespaces/{*rest}",
+        "/k8s",
+        "/k8s/{*rest}",
+    ];
+    paths.into_iter().fold(Router::new(), |router, path| router.route(path, any(kubernetes::serve)))
 }
 
 /// A route that answers GET, and HEAD, which the front turns into GET.
@@ -268,6 +304,9 @@ mod tests {
             ("/dmx/a/b", Route::Page),
             ("/repos/a/b/contents/", Route::Repository),
             ("/raw/a/b/master/x", Route::Repository),
+            ("/templates/redis:v1", Route::Kubernetes),
+            ("/api/v1/namespaces/x", Route::Kubernetes),
+            ("/apis", Route::Kubernetes),
             ("/github.com/a/b", Route::Page),
         ] {
             assert_eq!(Route::of(path), route, "{path}");

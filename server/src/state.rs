@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use catalog::{Catalog, Snapshot, Viewer};
 use indexer::{
-    Indexer, RegistryConfig, RegistryStatus, Remote, Revision, SourceError, SyncError, SyncStatistics,
+    Indexer, RegistryConfig, RegistryStatus, Remote, Revision, SourceError, StoreError, Stored, Submission,
+    SyncError, SyncStatistics,
 };
 use schema::processing::Step;
 use schema::reference::Home;
-use schema::{Kind, RegistryName};
+use schema::{CollectionName, Kind, RegistryName, TemplateName};
 use wire::operations::Workers;
 use worker::python::PythonState;
 use worker::{Job, Pool, WorkerError};
@@ -19,6 +20,7 @@ use crate::access::sessions::Sessions;
 use crate::access_log::AccessLogger;
 use crate::compress::Packed;
 use crate::dm::Manager;
+use crate::kubernetes::Kubernetes;
 use crate::limits::Limits;
 use crate::memo::Memo;
 use crate::metrics::Metrics;
@@ -100,6 +102,22 @@ pub trait Syncs: Send + Sync + 'static {
 
     /// Asks for a registry to be looked at; `false` if it is not kept up to date.
     fn sync_now(&self, name: &RegistryName) -> bool;
+
+    /// Stores a version in a hosted registry, which comes to be with the first one.
+    fn store(
+        &self,
+        registry: RegistryName,
+        submission: Submission,
+        author: String,
+    ) -> BoxFuture<'_, Result<Stored, StoreError>>;
+
+    /// Lets all versions of a template of a hosted registry go.
+    fn let_go(
+        &self,
+        registry: RegistryName,
+        collection: Option<CollectionName>,
+        template: TemplateName,
+    ) -> BoxFuture<'_, Result<Stored, StoreError>>;
 }
 
 impl Syncs for Arc<Indexer> {
@@ -131,6 +149,24 @@ impl Syncs for Arc<Indexer> {
     fn sync_now(&self, name: &RegistryName) -> bool {
         Indexer::sync_now(self, name)
     }
+
+    fn store(
+        &self,
+        registry: RegistryName,
+        submission: Submission,
+        author: String,
+    ) -> BoxFuture<'_, Result<Stored, StoreError>> {
+        Box::pin(async move { Indexer::store(self, &registry, submission, &author).await })
+    }
+
+    fn let_go(
+        &self,
+        registry: RegistryName,
+        collection: Option<CollectionName>,
+        template: TemplateName,
+    ) -> BoxFuture<'_, Result<Stored, StoreError>> {
+        Box::pin(async move { Indexer::let_go(self, &registry, collection.as_ref(), &template).await })
+    }
 }
 
 /// The shared state.
@@ -158,6 +194,7 @@ pub(crate) struct App {
     pub(crate) log: AccessLogger,
     pub(crate) webhooks: Receiver,
     pub(crate) dm: Manager,
+    pub(crate) kubernetes: Kubernetes,
 }
 
 impl App {

@@ -11,6 +11,7 @@ mod harm;
 mod history;
 mod hostile;
 mod imports;
+mod kubernetes;
 mod memory;
 mod pages;
 mod poisoned;

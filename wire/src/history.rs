@@ -34,8 +34,8 @@ pub struct Revision {
     /// Why it was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The commit that brought it, by the first-parent history of the branch. Not there if it came from a plain
-    /// directory, or from further back than history is walked.
+    /// The commit that brought it, by the first-parent history of the branch, or whoever stored it here. Not there if it
+    /// came from a plain directory, or from further back than history is walked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub introduced: Option<Introduced>,
     /// When this server first saw it, and the commit the branch was at then.
@@ -84,14 +84,15 @@ impl Standing {
     }
 }
 
-/// The commit that brought a content.
+/// What brought a content: a commit, or whoever stored it on this server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Introduced {
-    /// The commit.
-    pub commit: String,
-    /// When it was committed, as Git says.
+    /// The commit; not there for what was stored on this server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// When it was committed, as Git says, or stored.
     pub time: String,
-    /// The name of its author, as Git says.
+    /// The name of its author, as Git says; of what was stored on this server the name of the token.
     pub author: String,
 }
 

@@ -12,6 +12,7 @@ pub mod common;
 pub mod dm;
 pub mod files;
 pub mod history;
+pub mod kubernetes;
 pub mod operations;
 pub mod problem;
 pub mod process;

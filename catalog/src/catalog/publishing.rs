@@ -71,7 +71,7 @@ impl Inner {
         let mut behind = self.writing.lock().await;
         self.check_open()?;
         let old = self.registry(&name).ok_or_else(|| WriteError::UnknownRegistry(name.clone()))?;
-        let applied = verdict::accept(&old, &acceptance, at).ok_or_else(|| {
+        let mut applied = verdict::accept(&old, &acceptance, at).ok_or_else(|| {
             WriteError::Nothing(match acceptance {
                 Acceptance::Rewrite { location, version, digest } => {
                     format!("no rewrite of {location}:{version} to {digest} is held back")
@@ -82,7 +82,7 @@ impl Inner {
                 }
             })
         })?;
-        let generation = self.flip(&applied, "accepted", at).await?;
+        let generation = self.flip(&mut applied, "accepted", at).await?;
         behind.templates.extend(applied.templates());
         self.swap(generation, &name, Some(applied.registry));
         self.clone().follow(&mut behind).await?;
@@ -94,7 +94,7 @@ impl Inner {
         self.check_open()?;
         let name = erasure.location.registry.clone();
         let old = self.registry(&name).ok_or_else(|| WriteError::UnknownRegistry(name.clone()))?;
-        let erased = verdict::erase(&old, &erasure, at).ok_or_else(|| {
+        let mut erased = verdict::erase(&old, &erasure, at).ok_or_else(|| {
             let digest = erasure.digest.map(|digest| format!("@{digest}")).unwrap_or_default();
             WriteError::Nothing(format!(
                 "there is nothing to erase at {}:{}{digest}",
@@ -112,14 +112,16 @@ impl Inner {
         transaction.erase(&erased, &blobs, generation, at).await?;
         transaction.commit().await?;
         drop(connection);
-        behind.templates.extend(applied.templates());
+        let templates = applied.templates();
         let purged = Purged {
             digests: digests.iter().copied().collect(),
             files: blobs.len(),
             files_kept: files - blobs.len(),
             generation,
         };
-        self.swap(generation, &name, Some(applied.registry.clone()));
+        erased.applied.registry.stamp(&templates, generation);
+        behind.templates.extend(templates);
+        self.swap(generation, &name, Some(erased.applied.registry));
         blobs.iter().for_each(|digest| self.blobs.forget(digest));
         self.store.fold().await;
         if self.clone().follow(&mut behind).await? {
@@ -146,14 +148,14 @@ impl Inner {
             let policy = self.policy;
             tokio::task::spawn_blocking(move || apply(&old, &publication, &policy))
         };
-        let applied = comparing.await.map_err(|_| WriteError::Closed)?;
+        let mut applied = comparing.await.map_err(|_| WriteError::Closed)?;
         let mut published = summary(&applied);
         published.generation = self.snapshot.load().generation;
         if applied.visible {
             self.check_contents(&old, &applied).await?;
             self.store.write_revisions(applied.registry.id, &applied.changes).await?;
             self.faults.reached(Point::FactsWritten)?;
-            published.generation = self.flip(&applied, "published", at).await?;
+            published.generation = self.flip(&mut applied, "published", at).await?;
             behind.templates.extend(applied.templates());
             self.faults.reached(Point::Committed)?;
         } else {
@@ -195,14 +197,16 @@ impl Inner {
         Ok(attached.reports.len())
     }
 
-    /// The one short transaction; the generation it made.
-    pub(super) async fn flip(&self, applied: &Applied, cause: &str, at: i64) -> Result<u64, WriteError> {
+    /// The one short transaction; the generation it made, with which the templates are marked.
+    pub(super) async fn flip(&self, applied: &mut Applied, cause: &str, at: i64) -> Result<u64, WriteError> {
         let mut connection = self.store.writer().await;
         let mut transaction = self.store.begin(&mut connection).await?;
         let generation = transaction.generation(&applied.registry.name, cause, at).await?;
         transaction.publish(applied, generation, at).await?;
         self.faults.reached(Point::Flipped)?;
         transaction.commit().await?;
+        let templates = applied.templates();
+        applied.registry.stamp(&templates, generation);
         Ok(generation)
     }
 

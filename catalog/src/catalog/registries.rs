@@ -98,7 +98,8 @@ impl Inner {
         if let Some((origin, config)) = from {
             transaction.set_origin(id, origin, config).await?;
         }
-        let generation = transaction.generation(&name, "registry-added", at).await?;
+        let cause = if old.is_none() { "registry-added" } else { "registry-changed" };
+        let generation = transaction.generation(&name, cause, at).await?;
         if old.is_none() {
             let event = Event { what: "registry-added", detail: String::new() };
             transaction.log_event(&name, &event, generation, at).await?;

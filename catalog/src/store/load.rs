@@ -141,11 +141,15 @@ impl Store {
                 };
                 apply::restore(registry, templates, place.clone(), held);
             }
+            let generation = self.get::<i64>(&row, 28)? as u64;
             if !serves {
                 version = apply::replaced(&version);
             }
             if serves || was_served {
-                apply::restore(registry, templates, place, version);
+                apply::restore(registry, templates, place.clone(), version);
+            }
+            if let Some(template) = templates.get_mut(&place) {
+                template.generation = template.generation.max(generation);
             }
         }
         drop(rows);
@@ -162,22 +166,28 @@ impl Store {
         Ok(templates)
     }
 
-    /// The commit that brought a content; equal ones are kept once.
+    /// Who or which commit brought a content; of equal commits one is kept.
     fn introduced(
         &self,
         row: &SqliteRow,
         known: &mut HashMap<String, Arc<Introduced>>,
     ) -> Result<Option<Arc<Introduced>>, StoreError> {
-        let Some(commit) = self.get::<Option<&str>>(row, 19)? else { return Ok(None) };
-        if let Some(known) = known.get(commit) {
+        let commit = self.get::<Option<&str>>(row, 19)?;
+        if let Some(known) = commit.and_then(|commit| known.get(commit)) {
             return Ok(Some(known.clone()));
         }
+        let author = self.get::<Option<String>>(row, 21)?;
+        if commit.is_none() && author.is_none() {
+            return Ok(None);
+        }
         let introduced = Arc::new(Introduced {
-            commit: commit.to_owned(),
+            commit: commit.map(str::to_owned),
             at: self.get::<Option<i64>>(row, 20)?.unwrap_or_default(),
-            author: self.get::<Option<String>>(row, 21)?.unwrap_or_default(),
+            author: author.unwrap_or_default(),
         });
-        known.insert(commit.to_owned(), introduced.clone());
+        if let Some(commit) = commit {
+            known.insert(commit.to_owned(), introduced.clone());
+        }
         Ok(Some(introduced))
     }
 

@@ -48,6 +48,26 @@ impl Store {
         self.logged(query.bind(limit as i64)).await
     }
 
+    /// When a generation was made, if nothing happened since to any of these registries as a whole (removed, hidden,
+    /// shown): what became of its templates then is all in their own generations.
+    pub(crate) async fn undisrupted_since(
+        &self,
+        generation: u64,
+        registries: &[String],
+    ) -> Result<Option<i64>, StoreError> {
+        let Ok(generation) = i64::try_from(generation) else { return Ok(None) };
+        let made = self.query(&queries::GENERATION_AT).bind(generation).fetch_optional(&self.readers).await;
+        let Some(made) = made.map_err(|error| self.error(error))? else { return Ok(None) };
+        for registry in registries {
+            let query = self.query(&queries::DISRUPTED_SINCE).bind(generation).bind(registry.clone());
+            let row = query.fetch_one(&self.readers).await.map_err(|error| self.error(error))?;
+            if self.get::<i64>(&row, 0)? > 0 {
+                return Ok(None);
+            }
+        }
+        self.get(&made, 0).map(Some)
+    }
+
     async fn logged(&self, query: Query) -> Result<Vec<Logged>, StoreError> {
         let rows = query.fetch_all(&self.readers).await.map_err(|error| self.error(error))?;
         let read = |row: &SqliteRow| {

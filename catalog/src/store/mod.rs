@@ -177,6 +177,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (6, "github", include_str!("../../../migrations/0006_github.sql")),
     (7, "unpublished", include_str!("../../../migrations/0007_unpublished.sql")),
     (8, "deployments", include_str!("../../../migrations/0008_deployments.sql")),
+    (11, "generations", include_str!("../../../migrations/0011_generations.sql")),
 ];
 
 fn migrations() -> Migrator {

@@ -83,7 +83,7 @@ queries! {
     LOAD_VERSIONS = "SELECT r.registry, r.collection, r.template, r.version, r.digest, r.kind, r.entry, r.files, r.inspection,
             r.path, r.tree_id, r.commit_id, v.revision = r.id, v.findings, v.withdrawn, v.deprecated, v.published_at, v.gone_at,
             COALESCE(r.seen_at, r.published_at, 0), r.introduced_in, r.introduced_at, r.introduced_by, v.notes, v.settled_at,
-            v.missing_at, v.held = r.id, v.held_findings, r.published_at IS NOT NULL
+            v.missing_at, v.held = r.id, v.held_findings, r.published_at IS NOT NULL, v.generation
         FROM revisions r
         JOIN versions v ON v.registry = r.registry AND v.collection = r.collection
             AND v.template = r.template AND v.version = r.version
@@ -122,24 +122,27 @@ queries! {
     PUBLISH_ADDED = "UPDATE revisions SET published_at = $2 WHERE registry = $1 AND published_at IS NULL
         AND EXISTS (SELECT 1 FROM versions v WHERE v.revision = revisions.id)";
     ADD_VERSION = "INSERT INTO versions
-            (registry, collection, template, version, revision, findings, withdrawn, deprecated, published_at, settled_at, notes)
+            (registry, collection, template, version, revision, findings, withdrawn, deprecated, published_at, settled_at, notes,
+            generation)
         VALUES ($1, $2, $3, $4, (SELECT r.id FROM revisions r WHERE r.registry = $1 AND r.collection = $2 AND r.template = $3
-            AND r.version = $4 AND r.digest = $5), $6, $7, $8, $9, $10, $11)
+            AND r.version = $4 AND r.digest = $5), $6, $7, $8, $9, $10, $11, $12)
         ON CONFLICT (registry, collection, template, version) DO UPDATE SET revision = excluded.revision,
             findings = excluded.findings, withdrawn = excluded.withdrawn, deprecated = excluded.deprecated,
             settled_at = excluded.settled_at, gone_at = NULL, missing_at = NULL,
-            notes = excluded.notes, held = NULL, held_findings = NULL";
+            notes = excluded.notes, held = NULL, held_findings = NULL, generation = excluded.generation";
     UPDATE_REVISION = "UPDATE revisions SET inspection = $6, path = $7, tree_id = $8, commit_id = $9, files = $10, seen_at = $11,
             introduced_in = $12, introduced_at = $13, introduced_by = $14, published_at = COALESCE(published_at, $15)
         WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4 AND digest = $5 RETURNING id";
     POINT_VERSION = "INSERT INTO versions
             (registry, collection, template, version, revision, findings, withdrawn, deprecated, published_at,
-            settled_at, gone_at, missing_at, notes, held, held_findings)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+            settled_at, gone_at, missing_at, notes, held, held_findings, generation)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
         ON CONFLICT (registry, collection, template, version) DO UPDATE SET revision = excluded.revision,
             findings = excluded.findings, withdrawn = excluded.withdrawn, deprecated = excluded.deprecated,
             settled_at = excluded.settled_at, gone_at = excluded.gone_at, missing_at = excluded.missing_at,
-            notes = excluded.notes, held = excluded.held, held_findings = excluded.held_findings";
+            notes = excluded.notes, held = excluded.held, held_findings = excluded.held_findings,
+            generation = excluded.generation";
+    TOUCH_TEMPLATE = "UPDATE versions SET generation = $4 WHERE registry = $1 AND collection = $2 AND template = $3";
     REMOVE_VERSION = "DELETE FROM versions WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4";
     REMOVE_REVISION = "DELETE FROM revisions WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4 AND digest = $5";
     REMOVE_REVISIONS = "DELETE FROM revisions WHERE registry = $1 AND collection = $2 AND template = $3 AND version = $4";
@@ -159,6 +162,9 @@ queries! {
 
     ADD_CHANGE = "INSERT INTO changes (generation, registry, collection, template, version, what, digest, at, detail)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    DISRUPTED_SINCE = "SELECT COUNT(*) FROM generations WHERE generation > $1 AND registry = $2
+        AND cause IN ('registry-removed', 'registry-changed', 'visibility-changed')";
+    GENERATION_AT = "SELECT at FROM generations WHERE generation = $1";
     // What happened to a registry as a whole names no template; only its removal concerns the index.
     TOUCHED_SINCE = "SELECT DISTINCT registry, collection, template FROM changes
         WHERE generation > $1 AND (template <> '' OR what = 'registry-removed')";

@@ -90,7 +90,7 @@ impl Store {
                     .bind(now.tree_id.clone())
                     .bind(now.commit.clone())
                     .bind(now.seen_at)
-                    .bind(introduced.map(|introduced| introduced.commit.clone()))
+                    .bind(introduced.and_then(|introduced| introduced.commit.clone()))
                     .bind(introduced.map(|introduced| introduced.at))
                     .bind(introduced.map(|introduced| introduced.author.clone()))
             };
@@ -270,8 +270,12 @@ impl Transaction<'_> {
             });
             if let Some((now, held)) = left {
                 let left = Change { now, held, ..change.clone() };
-                self.flip(registry, &left, at).await?;
+                self.flip(registry, &left, generation, at).await?;
             }
+            // Whatever is left of the template is another template now.
+            let query = self.store.query(&queries::TOUCH_TEMPLATE).bind(registry.id);
+            let query = query.bind(collection_text(change.collection.as_ref()));
+            self.run(query.bind(change.template.to_string()).bind(generation as i64)).await?;
             for digest in &erased.digests {
                 let (collection, template, version) = key();
                 let query = self
@@ -334,9 +338,9 @@ impl Transaction<'_> {
             .changes
             .iter()
             .partition::<Vec<_>, _>(|change| change.what == What::Added && change.held.is_none());
-        self.add_versions(registry, added, at).await?;
+        self.add_versions(registry, added, generation, at).await?;
         for change in others {
-            self.flip(registry, change, at).await?;
+            self.flip(registry, change, generation, at).await?;
         }
         let logged = applied.changes.iter().filter(|change| change.what.is_logged());
         let rows = logged.map(|change| {
@@ -364,6 +368,7 @@ impl Transaction<'_> {
         &mut self,
         registry: &RegistrySnapshot,
         added: Vec<&Change>,
+        generation: u64,
         at: i64,
     ) -> Result<(), StoreError> {
         let bind = |query: super::Query, change: &Change| {
@@ -380,6 +385,7 @@ impl Transaction<'_> {
                 .bind(now.published_at)
                 .bind(now.settles_at)
                 .bind(json(&now.notes))
+                .bind(generation as i64)
         };
         if added.is_empty() {
             return Ok(());
@@ -405,6 +411,7 @@ impl Transaction<'_> {
         &mut self,
         registry: &RegistrySnapshot,
         change: &Change,
+        generation: u64,
         at: i64,
     ) -> Result<(), StoreError> {
         let now = &change.now;
@@ -425,7 +432,7 @@ impl Transaction<'_> {
                 .bind(content.commit.clone())
                 .bind(json(&content.files))
                 .bind(content.seen_at)
-                .bind(introduced.map(|introduced| introduced.commit.clone()))
+                .bind(introduced.and_then(|introduced| introduced.commit.clone()))
                 .bind(introduced.map(|introduced| introduced.at))
                 .bind(introduced.map(|introduced| introduced.author.clone()))
                 .bind(published_at)
@@ -451,7 +458,8 @@ impl Transaction<'_> {
             .bind(now.missing_since)
             .bind(json(&now.notes))
             .bind(held)
-            .bind(change.held.as_ref().map(|held| json(&held.findings)));
+            .bind(change.held.as_ref().map(|held| json(&held.findings)))
+            .bind(generation as i64);
         self.run(point).await
     }
 

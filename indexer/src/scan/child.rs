@@ -9,13 +9,14 @@ use schema::layout::{Collection, Found, ScannedVersion, Sink, TemplateDirectory,
 use schema::limits::TreeLimits;
 use schema::processing::Template;
 use schema::registry_file::RegistryFile;
-use schema::tree::Tree;
+use schema::tree::{MemoryTree, Tree};
 use worker::frames::FrameError;
 use worker::inside::{self, Entered};
 
 use super::delta;
 use super::protocol::{
-    Frame, Job, Known, LARGEST_FRAME, Message, Scanned, ScannedFile, TreeId, Walked, short_name,
+    Frame, Job, Known, LARGEST_FRAME, Message, Scanned, ScannedFile, Submission, Task, TreeId, Walked,
+    short_name,
 };
 use crate::directory::DirectoryTree;
 use crate::git::{self, GitTree};
@@ -31,9 +32,9 @@ pub fn run_scan_child() -> ExitCode {
     // Only the transport of https needs it; a second installation is refused and harmless.
     drop(rustls::crypto::ring::default_provider().install_default());
     let frame = parent.receive(LARGEST_FRAME);
-    let job = match frame.map(|frame| frame.map(|frame| serde_json::from_slice::<Job>(&frame))) {
-        Ok(Some(Ok(job))) => job,
-        _ => return inside::refuse("no job came"),
+    let task = match frame.map(|frame| frame.map(|frame| serde_json::from_slice::<Task>(&frame))) {
+        Ok(Some(Ok(task))) => task,
+        _ => return inside::refuse("no task came"),
     };
     let mut stream = Stream {
         parent,
@@ -41,10 +42,18 @@ pub fn run_scan_child() -> ExitCode {
         sent: HashSet::new(),
         read: Vec::new(),
         known: Known::new(),
-        job: &job,
+        erased: HashSet::new(),
+        closed: HashSet::new(),
         broken: None,
     };
-    if let Err(message) = run(&job, &mut stream) {
+    let done = match task {
+        Task::Scan(job) => scan_registry(*job, &mut stream),
+        Task::Read(submission, erased) => {
+            stream.erased = erased;
+            read_submission(&submission, &mut stream)
+        }
+    };
+    if let Err(message) = done {
         stream.tell(&Message::Failed(message));
     }
     stream.flush();
@@ -54,7 +63,29 @@ pub fn run_scan_child() -> ExitCode {
     }
 }
 
-fn run(job: &Job, stream: &mut Stream<'_>) -> Result<(), String> {
+/// One version, read as the same files would be in a repository.
+fn read_submission(submission: &Submission, stream: &mut Stream) -> Result<(), String> {
+    let name = submission.collection.clone();
+    let path = name.as_ref().map_or_else(String::new, ToString::to_string);
+    let collection = Collection { name, path, title: None, description: None, alias: None };
+    let path = match &submission.collection {
+        Some(collection) => format!("{collection}/{}", submission.template),
+        None => submission.template.to_string(),
+    };
+    let version = format!("{path}/{}", submission.version);
+    let add =
+        |tree: MemoryTree, (file, text): &(String, String)| tree.file(format!("{version}/{file}"), text);
+    let tree = submission.files.iter().fold(MemoryTree::new(), add);
+    let directory = TemplateDirectory { collection, path };
+    scan_some(&tree, &TreeLimits::default(), &[directory], stream).map_err(|error| error.to_string())?;
+    stream.tell(&Message::Done(Box::default()));
+    Ok(())
+}
+
+fn scan_registry(mut job: Job, stream: &mut Stream) -> Result<(), String> {
+    stream.erased = std::mem::take(&mut job.erased);
+    stream.closed = std::mem::take(&mut job.closed);
+    let job = &job;
     let (tree, head) = match &job.source {
         Source::Directory(path) => {
             stream.tell(&Message::Fetched { commit: None });
@@ -122,12 +153,12 @@ fn touched(job: &Job, tree: &GitTree) -> Option<(RegistryFile, Vec<TemplateDirec
     Some((registry_file, templates))
 }
 
-fn read(tree: &dyn Tree, stream: &mut Stream<'_>) -> Result<RegistryFile, String> {
+fn read(tree: &dyn Tree, stream: &mut Stream) -> Result<RegistryFile, String> {
     scan(tree, &TreeLimits::default(), stream).map_err(|error| error.to_string())
 }
 
 /// Tells the parent what the walk meets.
-struct Stream<'a> {
+struct Stream {
     parent: Entered,
     /// What was told and not sent yet.
     frame: Frame,
@@ -137,12 +168,14 @@ struct Stream<'a> {
     read: Vec<String>,
     /// What the parent knows of what is walked.
     known: Known,
-    job: &'a Job,
+    /// Contents that were erased, and versions that were as a whole: neither is handed over.
+    erased: HashSet<Digest>,
+    closed: HashSet<String>,
     /// The first write that failed; nothing is written after it.
     broken: Option<FrameError>,
 }
 
-impl Stream<'_> {
+impl Stream {
     fn tell(&mut self, message: &Message) {
         self.send(message, std::iter::empty());
     }
@@ -173,15 +206,15 @@ impl Stream<'_> {
     }
 }
 
-impl Sink for Stream<'_> {
+impl Sink for Stream {
     fn collection(&mut self, collection: &Collection) {
         self.tell(&Message::Collection(collection.clone()));
     }
 
     fn wants(&mut self, found: &Found<'_>) -> bool {
-        if !self.job.closed.is_empty() {
+        if !self.closed.is_empty() {
             let name = short_name(found.collection.name.as_ref(), &found.template, &found.version);
-            if self.job.closed.contains(&name) {
+            if self.closed.contains(&name) {
                 return false;
             }
         }
@@ -204,7 +237,7 @@ impl Sink for Stream<'_> {
             version.findings.into_iter().for_each(|finding| self.finding(finding));
             return;
         };
-        if self.job.erased.contains(&version.digest) {
+        if self.erased.contains(&version.digest) {
             // Its bytes go no further than this process.
             return;
         }

@@ -1,5 +1,6 @@
 //! The parent's side: starts the child, stores contents ahead in small batches, gathers what is to be published.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use tokio::task::JoinHandle;
 use worker::confine::{NETWORK_READABLE, PROGRAMS_READABLE};
 use worker::{Child, ChildConfig, Reach};
 
-use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, Walked, decode};
+use super::protocol::{Job, LARGEST_FRAME, Message, Scanned, Submission, Task, Walked, decode};
 use crate::history::Bringer;
 use crate::publish;
 use crate::schedule::{SyncError, Turn};
@@ -77,19 +78,52 @@ pub(crate) struct KnownVersion {
 pub(crate) async fn scan(
     config: &ScanConfig,
     catalog: &Catalog,
-    job: &Job,
+    job: Job,
     before: Option<&RegistrySnapshot>,
     turn: &mut Turn,
     count: impl Fn(usize),
 ) -> Result<Scan, SyncError> {
-    let mut child = Child::start(child_config(config, job)).await?;
-    let job = serde_json::to_vec(job)
-        .map_err(|error| SyncError::new(format!("the job could not be written: {error}")))?;
-    child.send(&job).await?;
+    let mut child = start(child_config(config, &job), &Task::Scan(Box::new(job))).await?;
+    let first = fetched(&mut child, turn).await?;
+    gather(child, first, catalog, before, count).await
+}
+
+/// Reads one version that somebody stores here, in a child that reaches nothing.
+pub(crate) async fn read(
+    config: &ScanConfig,
+    catalog: &Catalog,
+    submission: Submission,
+    erased: HashSet<Digest>,
+) -> Result<Tree, SyncError> {
+    let mut child = start(confined(config), &Task::Read(submission, erased)).await?;
+    let first = child.receive(LARGEST_FRAME).await?;
+    match gather(child, first, catalog, None, |_| ()).await? {
+        Scan::Found(tree) => Ok(*tree),
+        Scan::Unchanged => Err(SyncError::new("the child says that what is new is unchanged")),
+    }
+}
+
+/// A child that knows what to do.
+async fn start(config: ChildConfig, task: &Task) -> Result<Child, SyncError> {
+    let task = serde_json::to_vec(task)
+        .map_err(|error| SyncError::new(format!("the task could not be written: {error}")))?;
+    let mut child = Child::start(config).await?;
+    child.send(&task).await?;
+    Ok(child)
+}
+
+/// Takes what a child tells until it is done.
+async fn gather(
+    mut child: Child,
+    first: Option<Vec<u8>>,
+    catalog: &Catalog,
+    before: Option<&RegistrySnapshot>,
+    count: impl Fn(usize),
+) -> Result<Scan, SyncError> {
     let mut tree = Tree::default();
     let mut batch = Batch { catalog, contents: Vec::new(), bytes: 0, storing: None };
     let mut seen = 0;
-    let mut first = Some(fetched(&mut child, turn).await?);
+    let mut first = Some(first);
     while let Some(frame) = match first.take() {
         Some(frame) => frame,
         None => child.receive(LARGEST_FRAME).await?,
@@ -154,17 +188,7 @@ async fn fetched(child: &mut Child, turn: &mut Turn) -> Result<Option<Vec<u8>>, 
 
 /// What a child gets: for each way to reach a source, the files and calls that way needs and no more.
 fn child_config(config: &ScanConfig, job: &Job) -> ChildConfig {
-    let mut child = ChildConfig {
-        program: config.program.clone(),
-        arguments: config.arguments.clone(),
-        environment: Vec::new(),
-        memory: Some(config.memory),
-        wall: config.wall,
-        file_size: None,
-        reach: Reach::Nothing,
-        readable: Vec::new(),
-        writable: Vec::new(),
-    };
+    let mut child = confined(config);
     let url = match &job.source {
         Source::Directory(path) => {
             child.readable.push(path.clone());
@@ -204,6 +228,21 @@ fn child_config(config: &ScanConfig, job: &Job) -> ChildConfig {
         }
     }
     child
+}
+
+/// A child that reaches nothing.
+fn confined(config: &ScanConfig) -> ChildConfig {
+    ChildConfig {
+        program: config.program.clone(),
+        arguments: config.arguments.clone(),
+        environment: Vec::new(),
+        memory: Some(config.memory),
+        wall: config.wall,
+        file_size: None,
+        reach: Reach::Nothing,
+        readable: Vec::new(),
+        writable: Vec::new(),
+    }
 }
 
 fn paths(list: &[&str]) -> impl Iterator<Item = PathBuf> {

@@ -23,6 +23,28 @@ pub(crate) const LARGEST_FRAME: u64 = 48 << 20;
 
 /// What the child is to do.
 #[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Task {
+    /// Fetch and walk a registry.
+    Scan(Box<Job>),
+    /// Read one version that comes with the task, unless its content is one of those that were erased.
+    Read(Submission, HashSet<Digest>),
+}
+
+/// A version that somebody stores here: its place and its files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submission {
+    /// The collection; `None` is the root.
+    pub collection: Option<CollectionName>,
+    /// The template.
+    pub template: TemplateName,
+    /// Which version it becomes.
+    pub version: Version,
+    /// Paths inside the version, and texts.
+    pub files: Vec<(String, String)>,
+}
+
+/// A registry to be scanned, and what is known of it.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) source: Source,
     pub(crate) revision: Revision,
@@ -66,7 +88,7 @@ pub(crate) struct Walked {
     pub(crate) path: String,
 }
 
-/// What the child tells, in this order: `Fetched`, `Walks` for Git, then whatever the walk meets, then `Done`; or `Failed` or
+/// What the child tells of a scan, in this order: `Fetched`, `Walks` for Git, then whatever the walk meets, then `Done`; or `Failed` or
 /// `Unchanged` instead of what would follow.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Message {

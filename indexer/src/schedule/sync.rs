@@ -97,17 +97,9 @@ async fn sync(shared: &Shared, registry: &Registry, turn: &mut Turn) -> Result<O
     };
     std::fs::create_dir_all(&job.mirror)
         .map_err(|error| SyncError::new(format!("{} cannot be made: {error}", job.mirror.display())))?;
-    let scan_config = ScanConfig {
-        program: shared.config.program.clone(),
-        arguments: shared.config.arguments.clone(),
-        memory: shared.config.memory,
-        wall: shared.config.wall,
-        // Completing a pack that builds on what is there makes it larger than what was received.
-        file_size: shared.config.fetch_bytes.saturating_mul(2),
-    };
     let count = |versions| registry.state(State::Scanning { versions });
     let before = before.map(|registry| &**registry);
-    let found = scan(&scan_config, &shared.catalog, &job, before, turn, count).await?;
+    let found = scan(&shared.scan_config(), &shared.catalog, job, before, turn, count).await?;
     let outcome = match found {
         Scan::Unchanged => {
             tracing::debug!(registry = %name, "nothing changed");
@@ -128,6 +120,20 @@ async fn sync(shared: &Shared, registry: &Registry, turn: &mut Turn) -> Result<O
     // Of before the scan: what was saved meanwhile is looked at again.
     registry.scanned(fingerprint);
     Ok(outcome)
+}
+
+impl Shared {
+    /// How children are started.
+    pub(super) fn scan_config(&self) -> ScanConfig {
+        ScanConfig {
+            program: self.config.program.clone(),
+            arguments: self.config.arguments.clone(),
+            memory: self.config.memory,
+            wall: self.config.wall,
+            // Completing a pack that builds on what is there makes it larger than what was received.
+            file_size: self.config.fetch_bytes.saturating_mul(2),
+        }
+    }
 }
 
 /// A number that changes with a directory source; none for Git.

@@ -8,7 +8,9 @@ use catalog::testing::Registry;
 use catalog::{Catalog, Options};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use indexer::{RegistryConfig, RegistryStatus, State, SyncError, SyncStatistics};
+use indexer::{
+    RegistryConfig, RegistryStatus, State, StoreError, Stored, Submission, SyncError, SyncStatistics,
+};
 use schema::processing::{Step, Template};
 use schema::reference::Home;
 use schema::tree::Files;
@@ -102,7 +104,7 @@ impl Processor for Scripted {
     }
 }
 
-/// Every registry of the catalogue is up to date.
+/// Every registry of the catalogue is up to date, and what somebody would store was erased: storing needs children.
 struct UpToDate(Catalog);
 
 impl Syncs for UpToDate {
@@ -144,6 +146,19 @@ impl Syncs for UpToDate {
 
     fn sync_now(&self, name: &RegistryName) -> bool {
         name.as_str() == REGISTRY
+    }
+
+    fn store(&self, _: RegistryName, _: Submission, _: String) -> BoxFuture<'_, Result<Stored, StoreError>> {
+        Box::pin(async { Err(StoreError::Erased) })
+    }
+
+    fn let_go(
+        &self,
+        _: RegistryName,
+        _: Option<schema::CollectionName>,
+        _: schema::TemplateName,
+    ) -> BoxFuture<'_, Result<Stored, StoreError>> {
+        Box::pin(async { Err(StoreError::Erased) })
     }
 }
 

@@ -79,6 +79,33 @@ const WORDS: &[&str] = &[
     "registry:acme",
 ];
 
+/// What clients of the Kubernetes API ask, below the address of a registry and below that of the server.
+const KUBERNETES: &[&str] = &[
+    "/api",
+    "/apis",
+    "/api/v1",
+    "/api/v1/namespaces",
+    "/api/v1/namespaces/web",
+    "/apis/template.openshift.io/v1",
+    "/apis/template.openshift.io/v1/templates",
+    "/apis/template.openshift.io/v1/templates?limit=1",
+    "/apis/template.openshift.io/v1/templates?labelSelector=a",
+    "/apis/template.openshift.io/v1/templates?watch=1&timeoutSeconds=1&resourceVersion=1",
+    "/apis/template.openshift.io/v1/namespaces/web/templates",
+    "/apis/template.openshift.io/v1/namespaces/web/templates/frontend",
+    "/apis/template.openshift.io/v1/namespaces/web/templates/frontend:v7",
+    "/apis/template.openshift.io/v1/namespaces/default/templates/vault",
+    "/apis/template.openshift.io/v1/namespaces/none/templates/frontend",
+    "/templates",
+    "/templates/vault",
+    "/templates/vault:v1",
+    "/templates/volt",
+    "/namespaces/web/templates",
+    "/openapi/v2",
+    "/version",
+    "/nothing",
+];
+
 /// Every way to fill the parameters of a path in.
 fn filled(path: &str, digests: &[String]) -> Vec<String> {
     let Some((before, rest)) = path.split_once('{') else { return vec![path.to_owned()] };
@@ -149,6 +176,24 @@ async fn requests(app: &App, digests: &[String]) -> Vec<(Method, String)> {
         let below = ["", "/", "/-/files/", "/-/files/vault.yaml", "/-/history", "/-/nothing"];
         below.map(|below| format!("/{reference}{below}"))
     });
+    let kubernetes = KUBERNETES.iter().flat_map(|path| {
+        let bases = ["", "/k8s/r/github.com/acme/templates", "/k8s/r/github.com/acme/secret"];
+        bases.map(|base| format!("{base}{path}"))
+    });
+    all.extend(kubernetes.map(|path| ("GET".to_owned(), path)));
+    let group = "/apis/template.openshift.io/v1/namespaces";
+    for (method, path) in [
+        ("POST", "/processedtemplates".to_owned()),
+        ("POST", "/templates".to_owned()),
+        ("POST", "/k8s/r/github.com/acme/secret/templates".to_owned()),
+        ("POST", format!("{group}/default/templates/vault:v1/processed")),
+        ("POST", "/k8s/r/github.com/acme/secret/templates/vault/processed".to_owned()),
+        ("PUT", "/k8s/r/github.com/acme/secret/templates/vault".to_owned()),
+        ("PATCH", format!("{group}/web/templates/frontend")),
+        ("DELETE", "/k8s/r/github.com/acme/secret/templates/vault".to_owned()),
+    ] {
+        all.insert((method.to_owned(), path));
+    }
     let searches = WORDS.iter().map(|words| format!("/search?q={}", words.replace(' ', "+")));
     let pages = pages.into_iter().map(str::to_owned).chain(references).chain(searches).chain(of_clients());
     all.extend(pages.map(|page| ("GET".to_owned(), page)));
@@ -181,6 +226,23 @@ fn of_clients() -> impl Iterator<Item = String> {
     types.chain(registries).chain(repositories).chain(["/dm/registries".to_owned()])
 }
 
+/// An object or list of the Kubernetes API without what is of one catalogue alone.
+fn without_generations(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(members) => {
+            for name in ["resourceVersion", "uid", "continue"] {
+                members.remove(name);
+            }
+            members.values_mut().for_each(without_generations);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(without_generations),
+        serde_json::Value::String(text) if text.contains("resource version") => {
+            *text = text.chars().filter(|character| !character.is_ascii_digit()).collect();
+        }
+        _ => {}
+    }
+}
+
 /// An answer, without what differs from one second or one count to the next.
 fn compared(path: &str, answer: &Answer) -> (u16, Vec<(String, String)>, String) {
     let mut headers = answer
@@ -197,6 +259,17 @@ fn compared(path: &str, answer: &Answer) -> (u16, Vec<(String, String)>, String)
         let names = names.filter(|name| !name.contains("_bucket")).collect::<BTreeSet<_>>();
         body = names.into_iter().collect::<Vec<_>>().join("\n");
         headers.retain(|(name, _)| name != "content-length");
+    }
+    if path.starts_with("/api/v1/namespaces") || !path.starts_with("/api/v1/") {
+        // Generations count what happens to hidden registries too, as sequences do; and what tells one server's objects
+        // from another's is its own.
+        let objects =
+            body.lines().map(serde_json::from_str::<serde_json::Value>).collect::<Result<Vec<_>, _>>();
+        if let Ok(mut objects) = objects {
+            objects.iter_mut().for_each(without_generations);
+            body = serde_json::Value::Array(objects).to_string();
+            headers.retain(|(name, _)| name != "content-length");
+        }
     }
     if path.starts_with("/api/v1/changes") && answer.status == 200 {
         // The log has one row of numbers for all registries: where to go on is behind hidden entries too.

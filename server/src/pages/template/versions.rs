@@ -63,7 +63,7 @@ pub(super) struct HistoryRow {
     pub(super) digest: String,
     pub(super) page: Option<String>,
     /// Commit, author and time.
-    pub(super) introduced: Option<(String, String, i64)>,
+    pub(super) introduced: Option<(Option<String>, String, i64)>,
     pub(super) seen: Option<i64>,
     pub(super) reason: Option<String>,
 }
