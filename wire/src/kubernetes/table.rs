@@ -103,7 +103,7 @@ mod tests {
             (&cells[0], &cells[1], &cells[3], &cells[4]),
             (&json!("redis"), &json!("v1.0.2"), &json!("3 (1 blank)"), &json!(2))
         );
-        assert_eq!(cells[2].as_str().unwrap().len(), 80 - 1, "a space before the dots is not shown");
+        assert_eq!(cells[2].as_str().unwrap().len(), DESCRIPTION, "cut, and of one line");
         assert_eq!(parameters(&json!({})), "0 (all set)");
     }
 }
