@@ -15,6 +15,7 @@ mod documents;
 #[path = "seeds/runner/templates.rs"]
 mod templates;
 
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -68,17 +69,29 @@ fn judge(case: &Case) -> Result<(), String> {
     }
 }
 
-/// A command line of `dm`: until the binary answers to that name, it is not processed.
+/// A command line of `dm`: the binary takes it as it is written, with a name and version where the document leaves them
+/// open, and gets as far as asking its server. What the server makes of it is tested with one, in `http/dm`.
 fn command(case: &Case) -> Result<(), String> {
-    let answers = Command::new(env!("CARGO_BIN_EXE_formwork"))
-        .args(["dm", "--help"])
+    if case.facts.verdict != Verdict::Works {
+        return Err("the binary takes commands of `dm`: the verdict is `works`, or the reason a new one".to_owned());
+    }
+    let block = String::from_utf8_lossy(&case.block.1);
+    let line = block.trim().strip_prefix("$ dm ").ok_or("the block is no command line of `dm`")?;
+    let line = line.replace("<template-name>:<version>", "redis:v1.0");
+    // A port of this machine that nobody listens at.
+    let held = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+    let port = held.local_addr().map_err(|error| error.to_string())?.port();
+    drop(held);
+    let service = format!("http://127.0.0.1:{port}");
+    let output = Command::new(env!("CARGO_BIN_EXE_formwork"))
+        .arg("dm")
+        .args(line.split_whitespace())
+        .env("FORMWORK_SERVER", &service)
         .output()
-        .map_err(|error| format!("the binary cannot be started: {error}"))?
-        .status
-        .success();
-    match (case.facts.verdict, answers) {
-        (Verdict::NotProcessedYet, false) => Ok(()),
-        (Verdict::NotProcessedYet, true) => Err(OUT_OF_DATE.to_owned()),
-        (verdict, _) => Err(format!("a command cannot have the verdict {verdict:?} here")),
+        .map_err(|error| format!("the binary cannot be started: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    match said.contains(&format!("no answer from {service}")) {
+        true => Ok(()),
+        false => Err(format!("`dm {line}` is not taken: {said}")),
     }
 }

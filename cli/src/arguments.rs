@@ -194,13 +194,13 @@ pub(crate) struct ServeArguments {
     /// Write one line for every request to this file (`-` for standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) access_log: Option<PathBuf>,
-    /// Requests one client may make, like 12000/60s; `off` is without end
+    /// Requests one client may make, like 600000/60s; `off` is without end
     #[arg(long, value_name = "RATE")]
     pub(crate) rate_limit: Option<String>,
-    /// Searches one client may make, like 1200/60s
+    /// Searches one client may make, like 60000/60s
     #[arg(long, value_name = "RATE")]
     pub(crate) rate_limit_search: Option<String>,
-    /// Templates one client may have processed, like 600/60s
+    /// Templates one client may have processed, like 60000/60s
     #[arg(long, value_name = "RATE")]
     pub(crate) rate_limit_process: Option<String>,
     /// File with the secret that deliveries to /webhooks/… are signed with; without a secret none is taken

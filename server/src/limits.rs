@@ -94,9 +94,9 @@ pub struct RateLimits {
 impl Default for RateLimits {
     fn default() -> RateLimits {
         RateLimits {
-            requests: Some(Rate::of(12_000, 60)),
-            search: Some(Rate::of(1_200, 60)),
-            process: Some(Rate::of(600, 60)),
+            requests: Some(Rate::of(600_000, 60)),
+            search: Some(Rate::of(60_000, 60)),
+            process: Some(Rate::of(60_000, 60)),
         }
     }
 }
