@@ -73,7 +73,9 @@ fn judge(case: &Case) -> Result<(), String> {
 /// open, and gets as far as asking its server. What the server makes of it is tested with one, in `http/dm`.
 fn command(case: &Case) -> Result<(), String> {
     if case.facts.verdict != Verdict::Works {
-        return Err("the binary takes commands of `dm`: the verdict is `works`, or the reason a new one".to_owned());
+        return Err(
+            "the binary takes commands of `dm`: the verdict is `works`, or the reason a new one".to_owned()
+        );
     }
     let block = String::from_utf8_lossy(&case.block.1);
     let line = block.trim().strip_prefix("$ dm ").ok_or("the block is no command line of `dm`")?;

@@ -152,7 +152,8 @@ mod tests {
 
         fn process(&self, template: &Template, request: Request) -> Result<Step, String> {
             let who = if template.jinja2 { "theirs" } else { "ours" };
-            let text = request.values.as_str().expect("an example of this kind is handed on as it is written");
+            let text =
+                request.values.as_str().expect("an example of this kind is handed on as it is written");
             let values = yaml::load(text, &yaml::Options::default()).unwrap().unwrap().value.to_json();
             match values[who].as_str() {
                 Some("fails") => {

@@ -156,7 +156,8 @@ mod tests {
         let files = paths
             .iter()
             .map(|path| json!({"path": path, "size": 1, "digest": content.to_string(), "url": ""}));
-        let links = json!({"template": "", "files": "", "content": "", "archive": "", "parameters": "", "page": ""});
+        let links =
+            json!({"template": "", "files": "", "content": "", "archive": "", "parameters": "", "page": ""});
         serde_json::from_value(json!({
             "requested": "a", "resolved": "v1.0.0", "pinned": "a", "reference": "a", "registry": "h/a/b", "template": "a",
             "version": "v1.0.0", "rule": "highest", "why": "", "digest": digest, "kind": "template", "health": "healthy",

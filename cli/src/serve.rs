@@ -37,6 +37,9 @@ pub(crate) fn config(arguments: &ServeArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// How long threads that wait for something are given to end by themselves.
+const LEFT_BEHIND: std::time::Duration = std::time::Duration::from_millis(500);
+
 pub(crate) fn run(arguments: &ServeArguments) -> anyhow::Result<ExitCode> {
     let settings = Settings::read(arguments)?;
     tracing_subscriber::fmt()
@@ -52,8 +55,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> anyhow::Result<ExitCode> {
         .enable_all()
         .build()
         .context("the runtime could not be started")?;
-    runtime.block_on(serve(settings))?;
-    Ok(ExitCode::SUCCESS)
+    let ended = runtime.block_on(serve(settings));
+    // What still runs is a report that waits for its turn; it is made at the next start.
+    runtime.shutdown_timeout(LEFT_BEHIND);
+    ended.map(|()| ExitCode::SUCCESS)
 }
 
 async fn serve(settings: Settings) -> anyhow::Result<()> {

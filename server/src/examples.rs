@@ -178,7 +178,8 @@ impl Engine for OnTheServer<'_> {
                 Err(Stop::Worker(
                     WorkerError::Busy { retry_after } | WorkerError::Preparing { retry_after },
                 )) => {
-                    Self::wait(tokio::time::sleep(retry_after));
+                    // This thread is for waiting, and a timer of the runtime would not outlive it.
+                    std::thread::sleep(retry_after);
                     continue;
                 }
                 Err(Stop::Worker(error @ (WorkerError::Limit { .. } | WorkerError::Died { .. }))) => {

@@ -48,7 +48,7 @@ fn the_shell_of_the_page_computes_the_same_digests() {
         return skipped("sha256sum is not installed");
     }
     let examples = version_directories(&example_registry());
-    assert_eq!(examples.len(), 9);
+    assert_eq!(examples.len(), 10);
     for directory in examples {
         assert_eq!(by_formwork(&directory), by_shell(&directory), "{}", directory.display());
     }

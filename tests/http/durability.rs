@@ -2,7 +2,7 @@
 //! clean stop.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::kit::registries::{EXAMPLE, kubernetes_template};
 use crate::kit::{
@@ -131,6 +131,17 @@ fn copy(from: &Path, to: &Path) {
             let _ = std::fs::copy(entry.path(), target);
         }
     }
+}
+
+/// Reports on templates in Python wait for the interpreter meanwhile.
+#[test]
+fn a_server_that_is_stopped_while_python_is_compiled_ends_at_once() {
+    let server = Server::start(&["examples/registry"]);
+    let stopping = Instant::now();
+    let (status, log) = server.stop();
+    assert_eq!(status.code(), Some(0), "{log}");
+    assert!(!log.contains("was compiled") && !log.contains("panicked"), "{log}");
+    assert!(stopping.elapsed() < Duration::from_secs(10), "it took {:?}", stopping.elapsed());
 }
 
 #[test]

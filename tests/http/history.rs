@@ -290,7 +290,7 @@ fn what_is_deleted_upstream_becomes_a_tombstone_and_many_at_once_are_held() {
     let listed = template["versions"].as_array().unwrap();
     assert!(listed.iter().all(|version| version["version"] != "v1.0.19"), "it is not listed");
     let page = upstream.server.get(&format!("/{REGISTRY}/redis:=v1.0.19")).expect_status(200).text();
-    assert!(page.contains("No longer in its registry"), "{page}");
+    assert!(page.contains("Not in its registry any more"), "{page}");
     assert_eq!(upstream.revisions("redis:=v1.0.19")[0]["standing"], "gone");
 
     // Most of what is left, at once, and something new with it.

@@ -225,7 +225,7 @@ async fn bad_input_is_a_short_text() {
         ),
         (
             "{\"name\": \"x\", \"content\": \"resources: [{name: a, type: 'http://127.0.0.1/x.jinja'}]\"}",
-            "URLs are not fetched",
+            "is a URL that templates are not fetched from",
         ),
     ] {
         let (status, said) = text(&post(body).await);

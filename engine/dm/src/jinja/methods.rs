@@ -105,9 +105,9 @@ fn padding(text: &str, width: usize) -> Result<usize, Error> {
     Ok(width.saturating_sub(text.chars().count()))
 }
 
-/// Where a text gets longer than any template needs.
+/// Where a text gets longer than any template needs: a limit like that of steps, which has no words of its own.
 pub(super) fn too_long() -> Error {
-    Error::new(ErrorKind::InvalidOperation, format!("the text gets too long: more than {LONGEST_TEXT} bytes"))
+    Error::new(ErrorKind::OutOfFuel, format!("the text gets too long: more than {LONGEST_TEXT} bytes"))
 }
 
 fn pad(text: &str, args: &[Value], split: impl Fn(usize) -> (usize, usize)) -> Result<Value, Error> {

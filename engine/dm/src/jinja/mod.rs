@@ -149,10 +149,11 @@ impl Renderer {
             Box::new(problem)
         };
         match innermost(error) {
-            (ErrorKind::OutOfFuel, _) => {
-                let problem = Problem::error(format!(
-                    "Exception in {name}: the template takes more steps than allowed"
-                ));
+            (ErrorKind::OutOfFuel, text) => {
+                // minijinja itself runs out of steps, and says no more than that.
+                let steps = text == ErrorKind::OutOfFuel.to_string();
+                let text = if steps { "the template takes more steps than allowed" } else { &text };
+                let problem = Problem::error(format!("Exception in {name}: {text}"));
                 Failed::Limit(place(problem.hint("look for a loop that runs too often")))
             }
             (ErrorKind::WriteFailure, _) => {
