@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::kit::token;
 use crate::kit::tls::Authority;
-use crate::kit::{Server, example_registry, run_with};
+use crate::kit::{Server, example_registry, run_with, skipped};
 
 /// A server with a certificate, and how `kubectl` is told of it.
 struct Session {
@@ -19,12 +19,12 @@ impl Session {
     /// Nothing, with the reason on standard error, if a program is missing.
     fn start() -> Option<Session> {
         if Command::new("kubectl").args(["version", "--client"]).output().is_err() {
-            eprintln!("SKIPPED: kubectl is not installed (Debian: kubernetes-client)");
+            skipped("kubectl is not installed (Debian: kubernetes-client)");
             return None;
         }
         let directory = tempfile::tempdir().unwrap();
         if Authority::create(&directory.path().join("tls")).is_none() {
-            eprintln!("SKIPPED: openssl is not installed");
+            skipped("openssl is not installed");
             return None;
         }
         let data = directory.path().join("data");
