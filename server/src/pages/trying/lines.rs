@@ -1,5 +1,7 @@
 //! The same request as lines for a terminal. A secret is no part of any: the line takes it from the environment.
 
+use schema::reference::{Location, Reference, Selector};
+use schema::{CollectionName, Kind, Version};
 use serde_json::Value;
 use wire::process::ProcessRequest;
 
@@ -7,21 +9,32 @@ use super::fields::{Field, bare};
 use crate::pages::template::shell_quoted;
 use crate::target::encode_path;
 
+/// What a line is for.
+pub(super) struct Subject<'a> {
+    /// The address of the server.
+    pub(super) base: &'a str,
+    /// Where the template is.
+    pub(super) location: &'a Location,
+    /// The exact version.
+    pub(super) version: &'a Version,
+    pub(super) kind: Kind,
+}
+
 /// Lines that do what the form does, and the names of the secrets they take from the environment.
 pub(super) struct Lines {
     pub(super) formwork: String,
     pub(super) curl: String,
+    /// Where the template is an object to `kubectl`.
+    pub(super) kubectl: Option<String>,
     pub(super) secrets: Vec<String>,
 }
 
 impl Lines {
-    /// The lines for a request to a reference, at a server.
-    pub(super) fn new(
-        base: &str,
-        reference: &str,
-        request: &ProcessRequest,
-        changed: &[(&Field, Value)],
-    ) -> Lines {
+    /// The lines for a request about a version.
+    pub(super) fn new(subject: &Subject<'_>, request: &ProcessRequest, changed: &[(&Field, Value)]) -> Lines {
+        let base = subject.base;
+        let exact = Selector::Exactly(subject.version.clone());
+        let reference = &Reference::to(subject.location, exact).to_string();
         let secrets = changed.iter().filter(|(field, _)| field.secret);
         let secrets = secrets.map(|(field, _)| variable(&field.name())).collect::<Vec<_>>();
         let body = body(request, changed);
@@ -50,9 +63,29 @@ impl Lines {
         Lines {
             formwork: format!("{formwork} | kubectl apply -f -"),
             curl: format!("curl -fsS '{url}' --json {body} | kubectl apply -f -"),
+            kubectl: (subject.kind == Kind::Template).then(|| kubectl(subject, request, changed)),
             secrets,
         }
     }
+}
+
+/// The proposal's own way, with the client that is at hand: parameters are posted to the template.
+fn kubectl(subject: &Subject<'_>, request: &ProcessRequest, changed: &[(&Field, Value)]) -> String {
+    let mut values = request.clone();
+    let document = values.values.take().and_then(|values| match values {
+        Value::Object(map) => Some(map),
+        _ => None,
+    });
+    values.rest = document.unwrap_or_default();
+    let Location { registry, collection, template } = subject.location;
+    let namespace = collection.as_ref().map_or("default", CollectionName::as_str);
+    let raw =
+        format!("/namespaces/{namespace}/templates/{template}:{}/processed?output=List", subject.version);
+    let server = shell_quoted(&format!("{}/k8s/r/{registry}", subject.base));
+    let mut values = serde_json::to_value(values).unwrap_or_default();
+    hide(&mut values, changed);
+    let sent = opened(&values.to_string(), changed);
+    format!("echo {sent} | kubectl --server {server} create --raw '{raw}' -f - | kubectl apply -f -")
 }
 
 /// The body of the request as a word of a shell.
@@ -113,14 +146,20 @@ mod tests {
     use super::super::fields::Form;
     use super::super::filled::Filled;
     use super::*;
-    use schema::Kind;
     use serde_json::json;
 
     fn lines(schema: Value, form: &str) -> Lines {
         let fields = Form::of(&schema);
         let filled = Filled::parse(form.as_bytes());
         let request = filled.request(Kind::Template, &fields);
-        Lines::new("http://here", "host/a/b/c:=v1.0.0", &request, &filled.changed(&fields))
+        let location = Location {
+            registry: "host/a/b".parse().unwrap(),
+            collection: Some("c".parse().unwrap()),
+            template: "t".parse().unwrap(),
+        };
+        let version = &"v1.0.0".parse().unwrap();
+        let subject = Subject { base: "http://here", location: &location, version, kind: Kind::Template };
+        Lines::new(&subject, &request, &filled.changed(&fields))
     }
 
     #[test]
@@ -131,11 +170,17 @@ mod tests {
         let lines = lines(schema, "p/NAME=it's&p/db-password=hunter2&namespace=shop");
         assert_eq!(
             lines.formwork,
-            r#"formwork process --server http://here host/a/b/c:=v1.0.0 --namespace shop -p 'NAME=it'\''s' -p db-password="$DB_PASSWORD" | kubectl apply -f -"#
+            r#"formwork process --server http://here host/a/b/c/t:=v1.0.0 --namespace shop -p 'NAME=it'\''s' -p db-password="$DB_PASSWORD" | kubectl apply -f -"#
         );
         assert_eq!(
             lines.curl,
-            r#"curl -fsS 'http://here/api/v1/templates/host/a/b/c:=v1.0.0/-/process?output=yaml' --json '{"values":{"parameters":{"NAME":"it'\''s","db-password":"'"$DB_PASSWORD"'"}},"namespace":"shop"}' | kubectl apply -f -"#
+            r#"curl -fsS 'http://here/api/v1/templates/host/a/b/c/t:=v1.0.0/-/process?output=yaml' --json '{"values":{"parameters":{"NAME":"it'\''s","db-password":"'"$DB_PASSWORD"'"}},"namespace":"shop"}' | kubectl apply -f -"#
+        );
+        assert_eq!(
+            lines.kubectl.as_deref(),
+            Some(
+                r#"echo '{"namespace":"shop","parameters":{"NAME":"it'\''s","db-password":"'"$DB_PASSWORD"'"}}' | kubectl --server http://here/k8s/r/host/a/b create --raw '/namespaces/c/templates/t:v1.0.0/processed?output=List' -f - | kubectl apply -f -"#
+            )
         );
         assert_eq!(lines.secrets, ["DB_PASSWORD"]);
     }

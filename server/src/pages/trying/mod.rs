@@ -28,7 +28,7 @@ use wire::text;
 
 use self::fields::{Field, Form, Input, Sorted, bare};
 use self::filled::{Filled, PREFIX};
-use self::lines::Lines;
+use self::lines::{Lines, Subject};
 use crate::access::Caller;
 use crate::api;
 use crate::cache::CachePolicy;
@@ -269,12 +269,13 @@ fn page(app: &App, caller: &Caller, place: &Place<'_>, form: &Form, filled: &Fil
     let (template, version) = (place.found.template, place.found.version);
     let frame = Frame::new(app, caller, format!("Try {} {}", template.name, version.version));
     let exact = view::exact(&template.location, version);
-    let lines = Lines::new(
-        &app.shown_base,
-        &exact.to_string(),
-        &filled.request(version.kind, form),
-        &filled.changed(form),
-    );
+    let subject = Subject {
+        base: &app.shown_base,
+        location: &template.location,
+        version: &version.version,
+        kind: version.kind,
+    };
+    let lines = Lines::new(&subject, &filled.request(version.kind, form), &filled.changed(form));
     let (query, carried, left_out) = filled.link(form);
     let asks = if query.is_empty() { "" } else { "?" };
     let share = format!("{}/-/try{asks}{query}", view::Urls { base: &app.shown_base }.page(&exact));
